@@ -93,7 +93,7 @@ class Capture:
             raise PublishingError(f"publish: the learner can't be pickled: {error!r}") from error
 
     def _state(self) -> StateDict:
-        state = without_replay(state_of(self.learner))
+        state: StateDict = without_replay(state_of(self.learner))
         if broken := broken_numbers(state):
             raise NotFiniteError(f"publish: the learner's state is not finite: {some_of(broken)}")
         return state

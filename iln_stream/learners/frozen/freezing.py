@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,11 +11,9 @@ from numpy.typing import NDArray
 from river import base, compose
 
 from iln_stream.features import LARGEST_INPUT
-from iln_stream.learners.frozen.extraction import parts_of_accurate, parts_of_classes, parts_of_fast
 from iln_stream.learners.frozen.network import FrozenNetwork
 from iln_stream.learners.frozen.predictors import FrozenClassifier, FrozenRegressor
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
-from iln_stream.learners.infinite_layer.fast import FastEngine
 from iln_stream.learners.infinite_layer.hashed_categories import OTHERS
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
@@ -175,21 +174,14 @@ def freeze_learner(
             raise ValueError("the model has learned nothing yet: let it learn before it is frozen")
         if model._categories.effects is not None:
             raise ValueError(_of_hashed(model._categories.routing.fields))
-        names, kept = tuple(engine.inputs.columns.place), dict(card or {})
+        kept: dict[str, Any] = {
+            "names": tuple(engine.inputs.columns.place),
+            "parts": deepcopy(engine.frozen()),
+            "card": dict(card or {}),
+        }
         if isinstance(model, InfiniteLayerClassifier):
-            return FrozenClassifier(
-                names=names,
-                profile="classes",
-                parts=parts_of_classes(engine),
-                card=kept,
-                classes=tuple(engine.classes),
-            )
-        if isinstance(engine, FastEngine):
-            parts = parts_of_fast(engine)
-        else:
-            engine.predict({})  # experts that sleep are known after a prediction
-            parts = parts_of_accurate(engine)
-        return FrozenRegressor(names=names, profile=model.profile, parts=parts, card=kept)
+            return FrozenClassifier(profile="classes", classes=tuple(engine.classes), **kept)
+        return FrozenRegressor(profile=model.profile, **kept)
 
 
 def _of_hashed(fields: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Predictors of frozen infinite-layer learners: NumPy only."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.learners.frozen.network import in_blocks, load, matrix_of, row_of, save
-from iln_stream.state import StateSchema
+from iln_stream.state import StateDict, StateSchema
 
 Matrix = NDArray[np.float64]
 
@@ -70,6 +70,20 @@ def standardised(stats: Matrix, X: Matrix) -> tuple[Matrix, Matrix]:
     varies = (variance > 1e-26 * mean_with * mean_with) & (variance > 0.0)
     z = (row - mean_with) / np.sqrt(np.where(varies, variance, 1.0))
     return row, np.where(varies & ~np.isnan(row), np.clip(z, -5.0, 5.0), 0.0)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Events as experts see them: raw rows and deviations z, (n, d), and v = [last targets, z].
+
+    `center` and `unit` are the target's scale.
+    """
+
+    row: Matrix
+    z: Matrix
+    v: Matrix
+    center: float
+    unit: float
 
 
 MISSING = np.float32(3e38)
@@ -142,6 +156,9 @@ def _activated(u: Matrix) -> Matrix:
     return np.concatenate([np.tanh(first), second * (half + half * np.tanh(half * second))], axis=1)
 
 
+WIDTH = 3.0
+"""Standard deviations in one unit of the target's scale: networks predict these."""
+
 LINEAR = 0.3
 """Factor of the linear features."""
 
@@ -170,55 +187,45 @@ def fenced(p: Matrix) -> Matrix:
     return np.where(np.abs(p) <= LARGEST, np.clip(p, -FENCE, FENCE), np.nan)
 
 
-def predict_krls_t(process: Parts, z: Matrix) -> Matrix:
-    """Return the mean (n,) at deviations z (n, d): sum_b alpha_b exp(-|z - point_b|^2 / (2 s)).
+def _kernel(form: Parts, event: Event, before: Matrix) -> Matrix:
+    """Predict sum_b alpha_b exp(-|z - point_b|^2 / (2 s)) at the deviations z.
 
-    `process` has points (d, B), alpha (B,) and scale, s; a scale of 0 means that it has not begun.
+    The form has points (d, B), alpha (B,) and scale, s; a scale of 0 means that it has not begun.
     """
-    if process["scale"] == 0.0:
+    points, z = form["points"], event.z
+    if form["scale"] == 0.0:
         return np.zeros(len(z))
-    points = process["points"]
     squares = np.zeros((len(z), points.shape[1]))
     for j in range(z.shape[1]):
         squares += (points[j] - z[:, j, None]) ** 2
-    return fenced(np.exp(-0.5 * squares / process["scale"]) @ process["alpha"])
+    return fenced(np.exp(-0.5 * squares / form["scale"]) @ form["alpha"])
 
 
 SIMILAR, NEAR = 31, 5
 FURTHEST_NEIGHBOUR = 10.0
 
 
-def predict_neighbours(memory: Parts, row: Matrix, z: Matrix, mean: Matrix, scale: Parts) -> Matrix:
-    """Return three predictions (n, 3) of the scaled target.
+def _neighbours(memory: Parts, event: Event, before: Matrix) -> Matrix:
+    """Make three predictions (n, 3) by events that resemble the new one.
 
-    They are the median target of the 31 events with the most similar predicted mean; that of the 5
-    events nearest in the relevant inputs; and the target, scaled as of its event, of the event with
-    the most similar deviations, as of its event as well. While there are fewer than 31 events the
-    first two are the mean.
+    They are the median target of the 31 events with the most similar predicted mean, which is the
+    prediction before these; that of the 5 events nearest in the relevant inputs; and the target,
+    scaled as of its event, of the event with the most similar deviations, as of its event as well.
+    While there are fewer than 31 events the first two are the mean.
 
-    Parameters
-    ----------
-    memory
-        Of N events: raw columns (d, N), targets (N,), metric (d,), the weight of a difference in
-        each column; predicted means in ascending order, `ordered` (N,), and the targets in that
-        order, `carried`; deviations (d, N) and scaled targets (N,), as of each event.
-    row, z
-        Raw inputs and their deviations, (n, d).
-    mean
-        Scaled predicted means, (n,).
-    scale
-        Has center and unit of the target's scale.
-
+    The form has of N events: raw columns (d, N), targets (N,), metric (d,), the weight of a
+    difference in each column; predicted means in ascending order, `ordered` (N,), and the targets
+    in that order, `carried`; deviations (d, N) and scaled targets (N,), as of each event.
     """
+    mean, row, center, unit = before[:, -1], event.row, event.center, event.unit
     p = np.repeat(mean[:, None], 3, axis=1)
-    center, unit = scale["center"], scale["unit"]
     if len(memory["targets"]) >= SIMILAR:
         middle = [_median_where(memory, key) for key in (center + unit * mean).tolist()]
         near = [_median_of_nearest(memory, each) for each in np.where(np.isnan(row), ABSENT, row)]
         for k, targets in enumerate((middle, near)):
             p[:, k] = np.clip((np.array(targets) - center) / unit, -FENCE, FENCE)
     if len(memory["targets"]) > 0:
-        p[:, 2] = [_target_of_most_alike(memory, each) for each in z]
+        p[:, 2] = [_target_of_most_alike(memory, each) for each in event.z]
     return p
 
 
@@ -255,82 +262,81 @@ def _target_of_most_alike(memory: Parts, z: Matrix) -> float:
     return float(memory["scaled"][np.argmin(distances)])
 
 
-STRETCHES = (2.0, 4.0)
-
-
-def predict_fast(parts: Parts, X: Matrix) -> Matrix:
+def predict_target(parts: Parts, X: Matrix) -> Matrix:
     """Return the predictions (n,) for raw inputs X (n, d), nan where absent.
 
-    Parts: stats (7, d); lags (2,), the last targets in standard deviations; units and theta of the
-    ridge; rule; low and high, the range of the targets, and center and unit, their scale.
-    """
-    _, z = standardised(parts["stats"], X)
-    lags = np.broadcast_to(parts["lags"], (len(X), len(parts["lags"])))
-    phi = features(parts["units"], np.concatenate([lags, z], axis=1))
-    output = phi @ parts["theta"]
-    p = np.zeros((len(X), 5))
-    p[:, 0] = np.where(np.isfinite(output), np.clip(output, -FENCE, FENCE), 0.0)
-    p[:, 2] = parts["lags"][0] / 3.0
-    low, high = parts["low"], parts["high"]
-    middle = (low + high) / 2.0
-    for k, stretch in enumerate(STRETCHES, start=3):
-        p[:, k] = np.clip(middle + stretch * (p[:, 0] - middle), low, high)
-    value: Matrix = parts["center"] + parts["unit"] * mixed(parts["rule"], p)
-    return value
-
-
-WIDTH = 3.0
-"""Standard deviations in one unit of the target's scale: networks predict these."""
-
-
-def predict_accurate(parts: Parts, X: Matrix) -> Matrix:
-    """Return the predictions (n,) for raw inputs X (n, d), nan where absent.
-
-    The experts are, in this order: the ridges and `forgetting`, which has other weights on the
-    features of the first; the linear ones; Algorithm 1; the running mean, 0; the last target; and
-    the mixture of the networks and of `krls-t`. Their mixture and three predictions by neighbours
-    are mixed again.
-
-    Parts: stats (7, d); lags (2,), the last targets in standard deviations; `ridges` and `linear`,
-    with units and theta each; forgetting, a theta; first_order; networks, and their encoding;
-    krls_t; memory; the rules `moving`, `mean` and `last`; and center and unit, the target's scale.
+    Parts: stats (7, d); lags, the last targets in standard deviations; center and unit, the
+    target's scale; and the form of the expert that predicts the scaled target.
     """
     row, z = standardised(parts["stats"], X)
-    lags = np.broadcast_to(parts["lags"], (len(X), len(parts["lags"])))
-    v = np.concatenate([lags, z], axis=1)
-    phis = [features(ridge["units"], v) for ridge in parts["ridges"]]
-    ridges = [phi @ each["theta"] for phi, each in zip(phis, parts["ridges"], strict=True)]
-    ridges.append(phis[0] @ parts["forgetting"])
-    linear = [features(each["units"], v) @ each["theta"] for each in parts["linear"]]
-    persistence = np.full(len(X), parts["lags"][0] / WIDTH)
-    experts = [
-        *(fenced(p) for p in (*ridges, *linear)),
-        _first_order(parts["first_order"], v),
-        np.zeros(len(X)),
-        persistence,
-        _moving(parts, row, z),
-    ]
-    mean = mixed(parts["mean"], np.stack(experts, axis=1))
-    near = predict_neighbours(parts["memory"], row, z, mean, parts)
-    p = mixed(parts["last"], np.concatenate([mean[:, None], near], axis=1))
-    value: Matrix = parts["center"] + parts["unit"] * p
+    v = np.column_stack([np.tile(parts["lags"], (len(X), 1)), z])
+    event = Event(row, z, v, parts["center"], parts["unit"])
+    value: Matrix = event.center + event.unit * _predicted(parts["expert"], event, v[:, :0])
     return value
 
 
-def _first_order(layer: Parts, v: Matrix) -> Matrix:
-    """Algorithm 1 on a pool of cosines: omega (R, L), b (R,) and weights (R,)."""
-    value: Matrix = np.cos(v @ layer["omega"].T + layer["b"]) @ layer["weights"]
+def _predicted(form: Parts, event: Event, before: Matrix) -> Matrix:
+    """The predictions of a form, given those of the forms before it, (n, k), in its mixture."""
+    return FORMS[form["form"]](form, event, before)
+
+
+def _mixture(mixture: Parts, event: Event, before: Matrix) -> Matrix:
+    """Mix the forms of `experts` by a rule."""
+    p = event.v[:, :0]
+    for form in mixture["experts"]:
+        p = np.column_stack([p, _predicted(form, event, p)])
+    return mixed(mixture["rule"], p)
+
+
+def _constant(form: Parts, event: Event, before: Matrix) -> Matrix:
+    """Predict `value` always."""
+    return np.full(len(event.v), form["value"])
+
+
+def _last_target(form: Parts, event: Event, before: Matrix) -> Matrix:
+    """Predict the last target."""
+    last: Matrix = event.v[:, 0] / WIDTH
+    return last
+
+
+def _stretched(form: Parts, event: Event, before: Matrix) -> Matrix:
+    """Predict as the first form of the mixture, `by` times as far from the middle of a range."""
+    low, high = form["low"], form["high"]
+    middle = (low + high) / 2.0
+    stretched: Matrix = middle + form["by"] * (before[:, 0] - middle)
+    return np.clip(stretched, low, high)
+
+
+def _ridge(ridge: Parts, event: Event, before: Matrix) -> Matrix:
+    """Predict theta.phi(v), with the features of `units`."""
+    return fenced(features(ridge["units"], event.v) @ ridge["theta"])
+
+
+def _layer(layer: Parts, event: Event, before: Matrix) -> Matrix:
+    """Predict weights.cos(omega v + b), clipped to +-1: omega (R, L), b (R,), weights (R,)."""
+    value: Matrix = np.cos(event.v @ layer["omega"].T + layer["b"]) @ layer["weights"]
     return np.clip(value, -1.0, 1.0)
 
 
-def _moving(parts: Parts, row: Matrix, z: Matrix) -> Matrix:
-    """The mixture of the networks' predictions and that of the Gaussian process."""
-    inputs = Encoded(parts["encoded"], row)
-    networks = [outputs(network, inputs)[:, 0] / WIDTH for network in parts["networks"]]
-    p = [np.clip(each, -FENCE, FENCE) for each in networks]
-    p.append(predict_krls_t(parts["krls_t"], z))
-    return mixed(parts["moving"], np.stack(p, axis=1))
+def _networks(form: Parts, event: Event, before: Matrix) -> Matrix:
+    """Predict by each of the networks, on inputs `encoded` for them."""
+    inputs = Encoded(form["encoded"], event.row)
+    p = np.column_stack([outputs(network, inputs) for network in form["networks"]])
+    return np.clip(p / WIDTH, -FENCE, FENCE)
 
+
+FORMS: Mapping[str, Callable[[Parts, Event, Matrix], Matrix]] = {
+    "constant": _constant,
+    "kernel": _kernel,
+    "last-target": _last_target,
+    "layer": _layer,
+    "mixture": _mixture,
+    "neighbours": _neighbours,
+    "networks": _networks,
+    "ridge": _ridge,
+    "stretched": _stretched,
+}
+"""How experts predict scaled targets, (n,) or (n, k), by the names that `Expert.frozen` gives."""
 
 LEAST = 1e-4
 """Share of a prediction that is spread evenly."""
@@ -362,7 +368,7 @@ def predict_classes(parts: Parts, X: Matrix) -> Matrix:
         *(_softmax(sharpness * each) for sharpness in parts["sharpness"] for each in clipped),
         frequencies,
         _softmax(_naive_bayes(parts["naive_bayes"], z) + parts["log_frequencies"]),
-        *_networks(parts, row),
+        *_class_networks(parts, row),
     ]
     p = (1.0 - LEAST) * np.stack(experts, axis=1) + LEAST / n_classes
     rule, correction = parts["rule"], parts["correction"]
@@ -396,7 +402,7 @@ def _naive_bayes(model: Parts, z: Matrix) -> Matrix:
     return value
 
 
-def _networks(parts: Parts, row: Matrix) -> list[Matrix]:
+def _class_networks(parts: Parts, row: Matrix) -> list[Matrix]:
     """The networks' probabilities."""
     inputs, offsets = Encoded(parts["encoded"], row), parts["log_frequencies"]
     found = []
@@ -420,9 +426,9 @@ class FrozenLearner:
     names
         The d inputs, in the order of columns. Inputs with other names are ignored.
     profile
-        Which of the predictors of this folder computes the predictions.
+        Of the learner.
     parts
-        Its arrays.
+        The arrays that `predict_target` or `predict_classes` takes.
     card
         The model card: data, settings, versions, scores.
 
@@ -452,6 +458,30 @@ class FrozenLearner:
         return load(cls, cls.schema, path, cls.__name__)
 
 
+def _with_forms(state: StateDict) -> StateDict:
+    """From version 1, in which the experts of each profile had places of their own."""
+    old = state["parts"]
+
+    def mixture(rule: str, *experts: Parts) -> Parts:
+        return {"form": "mixture", "rule": old[rule], "experts": experts}
+
+    simple = {"form": "constant", "value": 0.0}, {"form": "last-target"}
+    if state["profile"] == "fast":
+        ends = {"form": "stretched", "low": old["low"], "high": old["high"]}
+        ridge = {"form": "ridge", "units": old["units"], "theta": old["theta"]}
+        expert = mixture("rule", ridge, *simple, {"by": 2.0, **ends}, {"by": 4.0, **ends})
+    else:
+        networks = {"form": "networks", "networks": old["networks"], "encoded": old["encoded"]}
+        moving = mixture("moving", networks, {"form": "kernel", **old["krls_t"]})
+        forgetting = {"units": old["ridges"][0]["units"], "theta": old["forgetting"]}
+        banks = [*old["ridges"], forgetting, *old["linear"]]
+        ridges = [{"form": "ridge", **each} for each in banks]
+        mean = mixture("mean", *ridges, {"form": "layer", **old["first_order"]}, *simple, moving)
+        expert = mixture("last", mean, {"form": "neighbours", **old["memory"]})
+    kept = {name: old[name] for name in ("stats", "lags", "center", "unit")}
+    return {**state, "parts": {**kept, "expert": expert}}
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FrozenRegressor(FrozenLearner):
     """An `InfiniteLayerRegressor` as it was at one moment; it needs NumPy only.
@@ -478,7 +508,7 @@ class FrozenRegressor(FrozenLearner):
 
     """
 
-    schema = StateSchema("iln_stream.FrozenRegressor", 1)
+    schema = StateSchema("iln_stream.FrozenRegressor", 2, {1: _with_forms})
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for a dict of inputs, as passed to the learner.
@@ -505,9 +535,8 @@ class FrozenRegressor(FrozenLearner):
             When the shape is wrong, or an entry is infinite.
 
         """
-        predict = {"fast": predict_fast, "accurate": predict_accurate}[self.profile]
         X = matrix_of(X, self.names)
-        return in_blocks(partial(predict, self.parts), X, _ROWS_AT_ONCE, np.zeros(0))
+        return in_blocks(partial(predict_target, self.parts), X, _ROWS_AT_ONCE, np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

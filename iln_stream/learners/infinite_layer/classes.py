@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.kernels.columns import UPPER
 from iln_stream.kernels.mixing import fill, log_frequencies
 from iln_stream.kernels.network_events import Pace
 from iln_stream.kernels.networks import Shape
@@ -147,6 +148,28 @@ class ClassificationEngine(Engine):
         sound = self._event.sound
         mixed = self.mixture.weights @ self._mixtures if sound else self._experts[FREQUENCIES]
         return dict(zip(self.classes, (mixed / mixed.sum()).tolist(), strict=True))
+
+    def frozen(self) -> dict[str, Any]:
+        """Return what `FrozenClassifier` predicts by; its arrays may be the engine's own."""
+        awake = np.ones(len(self.rule.weights), bool)
+        awake[NAIVE_BAYES + 1 :] = not self.networks.asleep
+        by_sharpness = awake[:FREQUENCIES].reshape(-1, SCORES)
+        by_sharpness[:, : len(RANDOM)] = np.logical_not(self.ridges.asleep)
+        return {
+            "stats": self.inputs.stats[: UPPER + 1],
+            "ridges": self.bank.frozen(self._event) + self.linear.frozen(self._event),
+            "sharpness": SHARPNESS,
+            "frequencies": (self.counts + 1.0) / (self.counts.sum() + len(self.counts)),
+            "log_frequencies": self._offsets,
+            "naive_bayes": self.naive_bayes.frozen(),
+            **self.networks.frozen(),
+            "rule": {"weights": self.rule.weights, "awake": awake},
+            "correction": {
+                "members": self.correction.members,
+                "weights": self.correction.weights,
+            },
+            "mixture": self.mixture.weights,
+        }
 
     def predict_token(self, x: Mapping[Any, float]) -> tuple[dict[Any, float], Vector]:
         """Return the prediction for x, and a token with which the class can be learned late."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.kernels.columns import UPPER
 from iln_stream.kernels.mixing import WEIGHT
 from iln_stream.kernels.regression_event import FENCE, center_and_unit, describe, observe, scaled
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
@@ -453,6 +454,19 @@ class RegressionEngine(LateEngine):
         self._predict_row(row)
         self._predicted = row.tobytes()
         return self._prediction
+
+    def frozen(self) -> dict[str, Any]:
+        """Return what `FrozenRegressor` predicts by; its arrays may be the engine's own."""
+        self.predict({})  # which experts sleep is known after a prediction
+        event = self._event
+        (form,) = self.expert.frozen(event)
+        return {
+            "stats": self.inputs.stats[: UPPER + 1],
+            "lags": event.v[: len(self.lags)],
+            "center": event.center,
+            "unit": event.unit,
+            "expert": form,
+        }
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""

@@ -65,9 +65,10 @@ class Expert(Part):
     """Makes one or several predictions of the scaled target for each event, and learns from it.
 
     To add one, write its class in a file of this package, and name it in a composition, such as
-    `accurate.py`: the rule learns what it is worth, and its weight and state are reported
-    and kept with those of the others. The composition's states change with it, or with what an
-    expert keeps: raise `state_version` of the learners that have it, and write a migration.
+    `accurate.py`: the rule learns what it is worth, and its weight, state and frozen form are
+    reported, kept and exported with those of the others. The composition's states change with it,
+    or with what an expert keeps: raise `state_version` of the learners that have it, and write a
+    migration.
 
     `event.center` and `event.unit` are the target's scale at the time of the prediction; t, in
     `learn`, is on the scale after the target joined it; `event.weight` is how much it counts.
@@ -94,6 +95,15 @@ class Expert(Part):
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn that the event's scaled target was t; p are the predictions for it."""
+
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        """Return the forms by which NumPy alone makes its present predictions, in their order.
+
+        Each is a key `form` of `FORMS` (`iln_stream.learners.frozen.predictors`), and what that
+        formula takes: plain values, and arrays that may be the expert's own. The event is the last
+        one predicted.
+        """
+        raise NotImplementedError(f"{type(self).__name__} can't be frozen")
 
     def outputs(self) -> list[float]:
         """Return what a rule within the expert scores by the target: nothing, if there is none."""

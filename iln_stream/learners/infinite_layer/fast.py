@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.kernels.activations import TURNS
-from iln_stream.kernels.columns import ABSENT, CHANGED_AT, MEAN, no_statistics
+from iln_stream.kernels.columns import (
+    ABSENT,
+    CHANGED_AT,
+    HIGH,
+    LOW,
+    MEAN,
+    UPPER,
+    no_statistics,
+)
 from iln_stream.kernels.fast import (
     BLOCK,
     DRIFT,
@@ -28,6 +36,7 @@ from iln_stream.kernels.fast import (
     RIDGE,
     SCORED,
     STEPS,
+    STRETCHES,
     UNSOUND,
     Parts,
     learn_event,
@@ -448,6 +457,33 @@ class FastEngine(LateEngine):
             self.intervals.published(prediction),
             self._p[: len(EXPERTS)].tolist(),
         )
+
+    def frozen(self) -> dict[str, Any]:
+        """Return what `FrozenRegressor` predicts by; its arrays may be the engine's own."""
+        self.predict({})
+        center, unit = map(float, center_and_unit(self.target))
+        units, n_inputs = self.units[AVERAGE], len(self.mean_squares)
+        low, high = sorted(float(scaled(self.target[end, 0], center, unit)) for end in (LOW, HIGH))
+        ridge = {
+            "omega": units[:-1],
+            "b": units[-1],
+            "linear": [1.0] * n_inputs,
+            "activation": "cos",
+        }
+        experts = [
+            {"form": "ridge", "units": ridge, "theta": self.theta[: N_UNITS + 1 + n_inputs]},
+            {"form": "constant", "value": 0.0},
+            {"form": "last-target"},
+            *({"form": "stretched", "by": k, "low": low, "high": high} for k in STRETCHES),
+        ]
+        rule = {"weights": self.table[WEIGHT], "awake": np.ones(len(EXPERTS), bool)}
+        return {
+            "stats": self.inputs.stats[: UPPER + 1],
+            "lags": self._described[:N_FAST_LAGS],
+            "center": center,
+            "unit": unit,
+            "expert": {"form": "mixture", "rule": rule, "experts": experts},
+        }
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""

@@ -288,6 +288,11 @@ class Mixture(Expert):
             predict(event, own)
         self._mix(event, p)
 
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        rule = {"weights": self.rule.weights, "awake": self._awake()}
+        experts = [form for expert in self.experts.values() for form in expert.frozen(event)]
+        return [{"form": "mixture", "rule": rule, "experts": experts}]
+
     def _mix(self, event: Observation, p: Vector) -> None:
         """Write the mixture of what the experts have predicted to p."""
         for expert in self.experts.values():

@@ -1,6 +1,7 @@
 """Frozen infinite-layer learners predict as the learners did."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -98,6 +99,14 @@ def test_each_expert_of_a_classifier_predicts_the_same():
         assert frozen.predict_proba_one(x) == pytest.approx(
             model.predict_proba_one(x), abs=ROUNDING
         )
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_files_of_0_2_0_predict_as_they_did(profile):
+    """Their cards have inputs and what 0.2.0 predicted for these."""
+    frozen = FrozenRegressor.load(Path(__file__).parent / "golden" / f"0.2.0-{profile}.npz")
+    for x, prediction in frozen.card["predictions"]:
+        assert frozen.predict_one(x) == pytest.approx(prediction, rel=1e-6)
 
 
 @pytest.mark.parametrize("loss", ["absolute", "squared"])

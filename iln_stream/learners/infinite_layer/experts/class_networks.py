@@ -23,7 +23,8 @@ from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part, require_fields
 from iln_stream.learners.infinite_layer.target import Target
 
-N_PREDICTIONS = 2
+ENDS = ("-short", "-long")
+N_PREDICTIONS = len(ENDS)
 
 
 class ClassNetwork(ReplayedNetwork):
@@ -46,7 +47,7 @@ class ClassNetwork(ReplayedNetwork):
     """
 
     def __init__(self, shape: Shape, pace: Pace, ring: ReplayRing, key: int) -> None:
-        super().__init__(shape, ring, key)
+        super().__init__(shape, ring, key, ENDS)
         self._pace = tuple(pace)
 
     def add_class(self, n_classes: int) -> None:
@@ -148,7 +149,7 @@ class ClassNetworks(Part):
             name: ClassNetwork(shape, pace, self.ring, int(seed))
             for (name, (shape, pace)), seed in zip(networks.items(), seeds, strict=True)
         }
-        self.names = tuple(f"{name}{end}" for name in networks for end in ("-short", "-long"))
+        self.names = tuple(f"{name}{end}" for name in networks for end in ENDS)
         self.n_classes = 0
         self.wakes_at = WAKES_AT
 
@@ -182,6 +183,11 @@ class ClassNetworks(Part):
         self.ring.look(event.row, event.delay)
         for i, network in enumerate(self.networks.values()):
             network.predict_classes(offsets, p[N_PREDICTIONS * i : N_PREDICTIONS * (i + 1)])
+
+    def frozen(self) -> dict[str, Any]:
+        """Return the weights of each prediction, and how inputs are encoded."""
+        networks = [form for network in self.networks.values() for form in network.frozen()]
+        return {"networks": networks, "encoded": self.ring.frozen()}
 
     def learn(self, event: Observation, label: int, offsets: NDArray[np.float64]) -> None:
         """Store the event, which has joined the inputs' statistics, and take a step."""

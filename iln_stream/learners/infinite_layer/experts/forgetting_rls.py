@@ -79,6 +79,9 @@ class ForgettingRLS(Sleeper):
         self._phi[: self.n_features] = self.bank.phi[self.followed, : self.n_features]
         p[0] = fenced(dot(self.theta, self._phi))
 
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        return [self.bank.frozen_ridge(self.followed, self.theta)]
+
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn t at the features of the last prediction; the bank has already learned it."""
         learn_blocks(

@@ -1,11 +1,12 @@
 """Gaussian naive Bayes, which needs few events of a class."""
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.kernels.gaussian_naive_bayes import learn, predict
+from iln_stream.kernels.gaussian_naive_bayes import LEAST_VARIANCE, PRIOR, learn, predict
 from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
@@ -51,6 +52,14 @@ class GaussianNaiveBayes(Part):
     ) -> None:
         """Write the probabilities to p (C,), from the classes' log frequencies (C,)."""
         predict(event.v, self.counts, self.mean, self.squares, offsets, p)
+
+    def frozen(self) -> dict[str, Any]:
+        """Return means and variances (C, d), of which NumPy alone makes the predictions."""
+        seen = self.counts[:, None] + PRIOR
+        return {
+            "mean": self.mean * self.counts[:, None] / seen,
+            "variance": (self.squares + PRIOR) / seen + LEAST_VARIANCE,
+        }
 
     def learn(self, event: Observation, label: int) -> None:
         """Learn the class of an event."""

@@ -74,6 +74,11 @@ class KRLST(Expert):
         if self.record[SCALE] != 0.0:
             p[0] = fenced(predict(self._basis, self.record, event.z, self._k))
 
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        n, scale = int(self.record[N_POINTS]), float(self.record[SCALE])
+        points, alpha = self.points[:, :n], self.alpha[:n]
+        return [{"form": "kernel", "points": points, "alpha": alpha, "scale": scale}]
+
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn t at the row last predicted; an event of weight w has noise of variance / w."""
         noise = NOISE / event.weight if event.weight else math.inf

@@ -1,5 +1,7 @@
 """The predictors that any learner has to beat."""
 
+from typing import Any
+
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 
 
@@ -11,6 +13,9 @@ class RunningMean(Expert):
     def predict(self, event: Observation, p: Vector) -> None:
         p[0] = 0.0
 
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        return [{"form": "constant", "value": 0.0}]
+
 
 class Persistence(Expert):
     """Predicts the last target."""
@@ -20,3 +25,6 @@ class Persistence(Expert):
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the prediction. v holds the last target in standard deviations, 1/3 of a unit."""
         p[0] = event.v[0] / 3.0
+
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        return [{"form": "last-target"}]

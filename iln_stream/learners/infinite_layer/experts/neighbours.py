@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from iln_stream.kernels.columns import standardise_again
+from iln_stream.kernels.columns import ABSENT, standardise_again
 from iln_stream.kernels.nearest import (
     N_FOUND,
     NeighbourTables,
@@ -90,6 +90,21 @@ class Neighbours(Expert):
             event.row, event.z, self.mean.value, event.center, event.unit, memory.columns,
             memory.y, min(memory.n, len(memory.y)), self.metric, self._tables, self.nearest, p,
         )  # fmt: skip
+
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        memory, n = self.memory, self.memory.filled
+        return [
+            {
+                "form": "neighbours",
+                "columns": np.minimum(memory.columns[:, :n], ABSENT),
+                "targets": memory.y[:n],
+                "metric": self.metric,
+                "ordered": self.ordered[:n],
+                "carried": self.carried[:n],
+                "deviations": self.deviations[:, :n],
+                "scaled": self.scaled[:n],
+            }
+        ]
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Remember the event, whose target is already in the memory."""

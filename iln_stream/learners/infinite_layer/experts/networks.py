@@ -10,6 +10,7 @@ from iln_stream.kernels.columns import ABSENT
 from iln_stream.kernels.network_events import learn_network, predict_network, sensitivity
 from iln_stream.kernels.networks import (
     LONG,
+    SEGMENTS,
     SHORT,
     STEPS,
     WEIGHTS,
@@ -19,11 +20,14 @@ from iln_stream.kernels.networks import (
     n_fixed,
     n_of_column,
     n_scratch,
+    padded,
+    weights_of,
 )
 from iln_stream.kernels.replay_ring import (
     BLOCKS,
     EVENTS,
     FILL,
+    FURTHEST,
     LOWER,
     MISSING,
     N_LAGS,
@@ -162,6 +166,15 @@ class ReplayRing(Part):
             self._delays = np.zeros(len(self._targets), np.int32)
             self._make_views()
         put_event(self.ring, self.encoding, row, y, delay, weight, stats, target)
+
+    def frozen(self) -> dict[str, Any]:
+        """Return how inputs are encoded, with the last targets as they are now."""
+        N, n = len(self._targets), self.n
+        lags = np.full(N_LAGS, MISSING, np.float32)
+        for lag in range(min(n, N_LAGS)):
+            difference = self._targets[(n - 1 - lag) % N] - self.origins[lag]
+            lags[lag] = np.clip(difference, -FURTHEST, FURTHEST)
+        return {"encoding": self.encoding, "origins": self.origins[N_LAGS:], "lags": lags}
 
     def refill(
         self, memory: Memory, stats: NDArray[np.float64], target: NDArray[np.float64]
@@ -373,6 +386,27 @@ class ReplayedNetwork(Part):
         ring = self._ring
         predict_network(*self._plain, self._rows, ring.encoding, ring.inputs, self._scratch, p)
 
+    def frozen(self) -> list[dict[str, Any]]:
+        """Return the weights of each of its predictions."""
+        shape, found = self.shape, []
+        n_first, n_outputs, room = shape.first, shape.outputs, padded(shape)
+        for row in self._rows.tolist():
+            w = weights_of(self.parameters[row], shape)
+            increments = w.columns[:, n_first + room :]
+            found.append(
+                {
+                    "W1": w.columns[:, :n_first],
+                    "b1": w.b1[0],
+                    "W2": w.W2,
+                    "b2": w.b2[0],
+                    "w3": w.w3,
+                    "b3": w.b3[0, :n_outputs],
+                    "skip": w.columns[:, n_first : n_first + n_outputs],
+                    "increments": increments.reshape(len(increments), SEGMENTS, shape.piecewise),
+                }
+            )
+        return found
+
     def learn(self, target: NDArray[np.float64]) -> None:
         """Take one step on the ring's newest event and on draws; `target` (47, 1) is its scale."""
         learn_network(*self._plain, self._ring.ring, self._ring.encoding, target, self._scratch)
@@ -476,6 +510,10 @@ class ReplayedNetworks(Expert):
             last = first + len(network.ends)
             network.predict(p[first:last])
             first = last
+
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        networks = [form for network in self.networks.values() for form in network.frozen()]
+        return [{"form": "networks", "networks": networks, "encoded": self.ring.frozen()}]
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Store the event, whose target is already in the memory, and take a step."""

@@ -306,6 +306,9 @@ class ResampledRidges(Sleeper):
         """Write the experts' predictions to p."""
         self.bank.predict(event, p)
 
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        return self.bank.frozen(event)
+
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Train the experts, update their gradients, and do a share of a redraw."""
         if self.bank.scored:

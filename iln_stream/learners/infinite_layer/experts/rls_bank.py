@@ -268,6 +268,20 @@ class RLSBank(Expert):
             self.phi, p,
         )  # fmt: skip
 
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        return [self.frozen_ridge(k, theta) for k, theta in enumerate(self.theta)]
+
+    def frozen_ridge(self, k: int, theta: Vector) -> dict[str, Any]:
+        """Return the form of a predictor on the features of the k-th, with these weights."""
+        units = {
+            "omega": self.omega[k],
+            "b": self.b[k],
+            "linear": self.linear[k],
+            "activation": "cos" if self.activation[k] == COS else "relu",
+        }
+        n_features = self.n_units + 1 + self.linear.shape[1]
+        return {"form": "ridge", "units": units, "theta": theta[..., :n_features]}
+
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Learn t at the row last predicted."""
         learn_all(

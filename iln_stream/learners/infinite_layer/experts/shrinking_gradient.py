@@ -3,7 +3,9 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from iln_stream.learners.estimators import Pool
+import numpy as np
+
+from iln_stream.learners.estimators import HasFiniteLayer, Pool
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.state import not_finite
@@ -49,6 +51,12 @@ class ShrinkingGradientExpert(Expert):
         """Write Algorithm 1's estimate, clipped to +-1."""
         # nan stays nan: of two numbers that can't be compared, both return the first.
         p[0] = min(max(self.learner.estimate_row(event.v).value, -1.0), 1.0)
+
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        iterate = self.learner.iterate
+        assert isinstance(iterate, HasFiniteLayer)
+        layer, _ = iterate.finite_layer(None, len(event.v), np.random.default_rng(0))
+        return [{"form": "layer", "omega": layer.omega, "b": layer.b, "weights": layer.weights}]
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Take a step of Algorithm 1 towards t, clipped to +-1."""

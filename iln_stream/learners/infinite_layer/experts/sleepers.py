@@ -97,6 +97,9 @@ class Sleepers(Expert):
         for expert, place in zip(self.experts.values(), self._places, strict=True):
             expert.predict(event, p[place])
 
+    def frozen(self, event: Observation) -> list[dict[str, Any]]:
+        return [form for expert in self.experts.values() for form in expert.frozen(event)]
+
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Let the experts learn, unless they rest."""
         if self.resting:

@@ -7,6 +7,7 @@ import pytest
 from support.states import same
 
 from iln_stream.errors import StateError
+from iln_stream.learners.frozen.predictors import predict_target
 from iln_stream.learners.infinite_layer.engine import RegressionEngine
 from iln_stream.learners.infinite_layer.expert import Expert, Observation
 from iln_stream.learners.infinite_layer.experts.naive import Persistence, RunningMean
@@ -171,6 +172,9 @@ class Season(Expert):
     def learn(self, event, t, p):
         self.last = np.append(self.last[1:], t)
 
+    def frozen(self, event):
+        return [{"form": "constant", "value": self.last[0]}]
+
 
 def seasonal(n):
     """A composition with that expert, which has learned n events with a season of three."""
@@ -197,12 +201,14 @@ def season(n, seed=0):
 
 
 def test_an_expert_of_ones_own_is_one_class_and_one_line():
-    """It is mixed, weighed, reported, kept and restored with the others."""
+    """It is mixed, weighed, reported, frozen, kept and restored with the others."""
     engine = seasonal(300)
     weights = engine.expert.weights()
     assert list(weights) == ["linear", "running-mean", "persistence", "season"]
     assert weights["season"] > 0.9
     assert engine.predict({"noise": 0.0}) == pytest.approx(10.0, abs=2.0)
+    frozen = predict_target(engine.frozen(), np.zeros((1, 1)))
+    assert frozen[0] == pytest.approx(engine.predict({"noise": 0.0}))
     twin = seasonal(0)
     twin.restore(from_bytes(to_bytes(engine.state())))
     for x, y in season(60, seed=1):
