@@ -113,7 +113,10 @@ def way(name: str) -> dict[str, Any]:
                 print(json.dumps({"x": x, "y": label if classes else y}), file=file)
         own: Any = {"learner_options": {"profile": name}}
         own = {"learner": "infinite-layer-classifier"} if classes else own
-        Service(Settings(source=str(events), metrics_port=0, **own), listeners=[followed]).run()
+        settings = Settings(
+            source=str(events), metrics_port=0, dead_letters=f"{folder}/dead", **own
+        )
+        Service(settings, listeners=[followed]).run()
     files = [{file for file, _ in each} for each in followed.events]
     calls = [len(each) for each in followed.events]
     depths = [max(depth for _, depth in each) for each in followed.events]
