@@ -23,7 +23,7 @@ from river import base
 from iln_stream.loop import Details, LateLabels, LatePolicy, PrequentialLoop, Regression
 from iln_stream.records import EnvelopeDecoder, Example
 from iln_stream.snapshots import Checkpoint, Header, Saver, SnapshotFolder
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 
 D = 10
 """Inputs of an event."""
@@ -80,7 +80,8 @@ class Feed:
 
     def run(self, examples: Iterable[Example]) -> float:
         """Process these; return the processor time in seconds."""
-        records = [Record(n, each) for n, each in enumerate(examples, self._n)]  # type: ignore[arg-type]
+        origin = StreamPartition("benchmark", 0)
+        records = [Record(n, each, origin) for n, each in enumerate(examples, self._n)]  # type: ignore[arg-type]
         self._n += len(records)
         # A source hands out few records at a time; the many of this one must not slow the
         # collector of garbage.
@@ -115,7 +116,7 @@ def interval(x: dict[str, float]) -> Details:
 
 
 def late_labels(n: int) -> LateLabels:
-    return LateLabels(LatePolicy(n, seconds=1e9), Regression())
+    return LateLabels(LatePolicy(n, seconds=1e9), Regression(), ["list"])
 
 
 def resident() -> float:

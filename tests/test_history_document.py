@@ -36,7 +36,7 @@ def test_in_one_command(said: tuple[Path, list[str]]) -> None:
     two, one = saved(folder / "state", "log-events"), saved(folder / "both", "log-events")
     assert two.learner == one.learner
     assert two.header.configuration == one.header.configuration
-    assert two.header.positions == one.header.positions == {0: 2}
+    assert two.header.positions == one.header.positions == {("log-events", 0): 2}
 
 
 def test_fields_of_their_own(said: tuple[Path, list[str]]) -> None:

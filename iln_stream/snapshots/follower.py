@@ -10,6 +10,7 @@ from typing import Any
 from iln_stream.errors import PublishingError
 from iln_stream.snapshots.published_file import Identity, VersionFile
 from iln_stream.snapshots.publisher import STATE, learner_of
+from iln_stream.streams import StreamPartition
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Published:
     learner: Any
     version: int
     published_at: float
-    positions: Mapping[int, int]
+    positions: Mapping[StreamPartition, int]
     n_learned: int
     task: str
     name: str

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import PublishingError
+from iln_stream.streams import StreamPartition, as_texts
 
 FORMAT = 1
 """Raised when older readers could not read the file."""
@@ -72,7 +73,7 @@ class Header:
 
     version: int
     published_at: float
-    positions: Mapping[int, int]
+    positions: Mapping[StreamPartition, int]
     n_learned: int
     task: str
     learner: str
@@ -221,7 +222,12 @@ def contents(header: Header, arrays: Mapping[str, NDArray[Any]]) -> list[Any]:
     """Return the buffers of a file; its first line is to be replaced by one of the same length."""
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     layout = [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()]
-    line = json.dumps({**asdict(header), "arrays": layout}).encode() + b"\n"
+    line = (
+        json.dumps(
+            {**asdict(header), "positions": as_texts(header.positions), "arrays": layout}
+        ).encode()
+        + b"\n"
+    )
     buffers: list[Any] = [_first_line(0), line]
     at = _FIRST_LINE + len(line)
     for array in arrays.values():
@@ -273,7 +279,10 @@ def _parsed(line: bytes) -> tuple[Header, Sequence[tuple[str, str, list[int]]]]:
     try:
         fields = json.loads(line)
         layout = fields.pop("arrays")
-        fields["positions"] = {int(p): offset for p, offset in fields["positions"].items()}
+        fields["positions"] = {
+            StreamPartition.read(p, (fields["stream"], "labels")): offset
+            for p, offset in fields["positions"].items()
+        }
         fields["series_inputs"] = tuple(fields["series_inputs"])
         return Header(**fields), layout
     except (AttributeError, KeyError, TypeError, ValueError) as error:

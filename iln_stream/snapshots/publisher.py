@@ -22,6 +22,7 @@ from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
 from iln_stream.snapshots.published_file import Header, Identity, VersionFile
 from iln_stream.state import TEXT, StateDict, pack, unpack
+from iln_stream.streams import StreamPartition
 
 STATE, PICKLE = "state", "pickle"
 """Forms in which a learner is stored."""
@@ -327,7 +328,7 @@ class Publisher(Listener):
         n_learned: Callable[[], int] | None = None,
         stream: str = "",
         topic_id: str | None = None,
-        positions: Mapping[int, int] | None = None,
+        positions: Mapping[StreamPartition, int] | None = None,
         configuration: str = "",
         series_inputs: Sequence[str] = (),
         resumable: bool = False,
@@ -355,7 +356,7 @@ class Publisher(Listener):
         self._version = 0 if before is None else before.version
         # On a log, a learner that has learned nothing yet does not replace the one that is there.
         self._unpublished = before is None or not resumable
-        self._hold: Mapping[int, int] = {}
+        self._hold: Mapping[StreamPartition, int] = {}
         if before is not None and resumable and not self._continues(before):
             log.warning(
                 "%s was published by a learner of another topic or other settings, as before a "
@@ -371,7 +372,7 @@ class Publisher(Listener):
 
     def on_step(self, step: Step) -> None:
         """Publish a version if it is due."""
-        self._positions[step.partition] = step.offset + 1
+        self._positions[step.origin] = step.offset + 1
         self._unpublished = True
         if step.y is not None:
             self._n += 1
@@ -380,17 +381,15 @@ class Publisher(Listener):
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Note the position."""
-        of_labels = letter.stream != self._stream  # a second log, whose partitions are below 0
-        partition = -1 - letter.partition if of_labels else letter.partition
-        self._positions[partition] = letter.offset + 1
+        self._positions[StreamPartition(letter.stream, letter.partition)] = letter.offset + 1
 
-    def on_repeat(self, partition: int, offset: int) -> None:
+    def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Note the position."""
-        self._positions[partition] = offset + 1
+        self._positions[origin] = offset + 1
 
     def on_command(self, command: Command) -> None:
         """Note the position, and publish the new champion if a version is due."""
-        self._positions[command.partition] = command.offset + 1
+        self._positions[StreamPartition(command.stream, command.partition)] = command.offset + 1
         self._unpublished = True
         self._publish_if_due()
 
@@ -409,8 +408,9 @@ class Publisher(Listener):
             Position of the event in its stream; by default, events are counted.
 
         """
-        begin = self._positions.get(partition, 0)
-        self._positions[partition] = (begin if offset is None else offset) + 1
+        origin = StreamPartition(self._stream, partition)
+        begin = self._positions.get(origin, 0)
+        self._positions[origin] = (begin if offset is None else offset) + 1
         self._unpublished = True
         self._n += 1
         if perf_counter() >= self._due:

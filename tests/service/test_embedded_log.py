@@ -127,7 +127,7 @@ def test_a_run_waits_for_its_first_event(path: Path) -> None:
         learner.wait_for_metrics(lambda now: now["iln_events_total"] == 2)
         assert learner.terminate() == 0, learner.said
     assert len(values(path, "events-dead-letters")) == 1
-    assert saved(path.parent / "state", "log-events").header.positions == {0: 3}
+    assert saved(path.parent / "state", "log-events").header.positions == {("log-events", 0): 3}
 
 
 def test_learners_of_several_partitions_share_a_file(path: Path) -> None:
@@ -253,7 +253,7 @@ def test_rebuild_creates_no_log(path: Path) -> None:
     with pytest.raises(NoStreamError):
         rebuild(settings(path, stop_at_end=False))
     assert not path.exists()
-    assert saved(path.parent / "state", "log-events").header.positions == {0: 10}
+    assert saved(path.parent / "state", "log-events").header.positions == {("log-events", 0): 10}
 
 
 def test_addresses_that_do_not_fit(path: Path) -> None:

@@ -300,7 +300,7 @@ def test_partitions_added_to_all(broker: KafkaBroker, runs: Runs) -> None:
                 partition=partition,
             )
         runs.run()
-    assert runs.saved("all").header.positions == {0: 90, 1: 40, 2: 20}
+    assert list(runs.saved("all").header.positions.values()) == [90, 40, 20]
     assert runs.saved("all").n_events == 150
 
 

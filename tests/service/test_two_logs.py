@@ -112,7 +112,10 @@ def test_a_backlog_is_joined_as_live(path: Path) -> None:
     assert run(settings(path, pending_events=waiting)) == {
         "events": N, "labelled": N, "dead_letters": 0,
     }  # fmt: skip
-    assert saved(path.parent / "state", "log-events").header.positions == {0: N, -1: N}
+    assert saved(path.parent / "state", "log-events").header.positions == {
+        ("log-events", 0): N,
+        ("log-labels", 0): N,
+    }
     sent = [json.loads(value) for value in values(path, "predictions")]
     assert [(each["partition"], each["offset"]) for each in sent] == [(0, n) for n in range(N)]
 
@@ -124,7 +127,9 @@ def test_one_learner_of_any_partitions(path: Path) -> None:
     fill(path)
     assert run(settings(path)) == {"events": N, "labelled": N, "dead_letters": 0}
     positions = saved(path.parent / "state", "log-events", "all").header.positions
-    assert positions.keys() == {0, 1, 2, -1, -2}
+    assert positions.keys() == {("log-events", p) for p in range(3)} | {
+        ("log-labels", p) for p in range(2)
+    }
     assert sum(positions.values()) == 2 * N
 
 
@@ -137,7 +142,7 @@ def test_a_learner_of_each_partition(path: Path) -> None:
     assert counts == {"events": N, "labelled": N, "dead_letters": 0}
     for number in (0, 1):
         header = saved(path.parent / "state", "log-events", number).header
-        assert header.positions.keys() == {number, -1 - number}
+        assert header.positions.keys() == {("log-events", number), ("log-labels", number)}
 
 
 def test_unequal_partitions(path: Path) -> None:
@@ -221,7 +226,7 @@ def uninterrupted(
     policy, seen = late_policy(given, task), Predictions()
     assert policy is not None
     PrequentialLoop(
-        source, learner, [seen], task=task, late=LateLabels(policy, task),
+        source, learner, [seen], task=task, late=LateLabels(policy, task, ["list"]),
         decoder=build_decoder(given, stream, task), labels=build_label_log(given, task),
     ).run()  # fmt: skip
     source.close()
@@ -254,7 +259,7 @@ def test_a_recreated_log_of_labels(path: Path) -> None:
     with pytest.raises(LostPlaceError, match="topic labels-labels, partition 0 was deleted and re"):
         Service(settings(path, **more))
     (positions,) = rebuild(settings(path, **more))
-    assert positions == {0: N, -1: 0}
+    assert positions == {("log-events", 0): N, ("log-labels", 0): 0}
     append(path, [event(number) for number in range(N, N + 50)])
     counts = run(settings(path, **more))
     assert counts["events"] == N + 50

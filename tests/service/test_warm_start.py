@@ -459,7 +459,7 @@ def test_kafka(broker: KafkaBroker, topic: str, path: Path) -> None:
     Service(chosen).run()
     found = saved(path.parent / "state", topic)
     assert found.learner == reference(chosen, range(N + 10))
-    assert found.header.positions == {0: 13}
+    assert found.header.positions == {("log-events", 0): 13}
 
 
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])

@@ -310,7 +310,7 @@ def test_a_signal_saves_everything(
     assert not any(map(lives, pids(command).values()))
     for partition in range(PARTITIONS):
         found = saved(tmp_path / "state-p", embedded.name, partition)
-        assert found.header.positions == {partition: N}
+        assert found.header.positions == {("log-events", partition): N}
     assert "[worker 1] partition 3: 245 events, 5 dead letters" in command.said
 
 

@@ -13,11 +13,12 @@ from support.states import ARRAYS, same
 
 from iln_stream.errors import PublishingError
 from iln_stream.snapshots.published_file import DamagedError, Header, VersionFile
+from iln_stream.streams import StreamPartition
 
 HEADER = Header(
     version=3,
     published_at=1.5,
-    positions={0: 7, 2: 9},
+    positions={StreamPartition("iln-events", 0): 7, StreamPartition("iln-labels", 2): 9},
     n_learned=16,
     task="regression",
     learner="infinite-layer",

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from support.list_source import LIST
 
 from iln_stream.errors import SourceError
 from iln_stream.streams import Record
@@ -69,7 +70,7 @@ def test_path_as_text(tmp_path):
     source = JsonLinesSource(str(tmp_path / "events.jsonl"))
     assert source.stream == "events.jsonl"
     assert source.partitions == (0,)
-    assert drain(source) == [Record(0, b"a")]
+    assert drain(source) == [Record(0, b"a", LIST)]
 
 
 def test_long_lines_and_many_lines(tmp_path):
@@ -126,9 +127,9 @@ def test_partial_lines_in_a_pipe(pipe):
     writer.write(b": {}}")
     assert source.poll(1.0) == []
     writer.write(b"\n{")
-    assert source.poll(1.0) == [Record(0, b'{"x": {}}')]
+    assert source.poll(1.0) == [Record(0, b'{"x": {}}', LIST)]
     writer.write(b"}\n")
-    assert source.poll(1.0) == [Record(1, b"{}")]
+    assert source.poll(1.0) == [Record(1, b"{}", LIST)]
 
 
 def test_crlf_split_between_reads(pipe):
