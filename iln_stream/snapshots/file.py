@@ -155,23 +155,7 @@ class Snapshot(NamedTuple):
             this file.
 
         """
-        blocks: dict[str, None] = {}
-
-        def stored(block: Block) -> str:
-            assert store is not None
-            name = store(block)
-            blocks[name] = None
-            return name
-
-        packed = pack(self.state, None if store is None else stored)
-        start = file.tell()
-        file.write(_first_line(_digest(_VERSION)))  # to be overwritten by one of the same length
-        content = _Hashed(file)
-        header = self.header.as_json() | {"blocks": list(blocks)}
-        content.write(json.dumps(header).encode() + b"\n")
-        write_packed(*packed, cast(IO[bytes], content))
-        file.seek(start)
-        file.write(_first_line(content.digest))
+        write_container(file, self.header.as_json(), self.state, store)
 
     @classmethod
     def from_bytes(
@@ -187,11 +171,44 @@ class Snapshot(NamedTuple):
             When it is of another major version.
 
         """
-        header, _, state = _checked(data).partition(b"\n")
-        try:
-            return cls(_header(json.loads(header)), from_bytes(state, load))
-        except (KeyError, TypeError, ValueError, StateError) as error:
-            raise CorruptSnapshotError(f"its contents can't be read: {error}") from error
+        header, state = read_container(data, load)
+        return cls(header_of(header), state)
+
+
+def write_container(
+    file: BinaryIO,
+    header: Mapping[str, Any],
+    state: StateDict,
+    store: Callable[[Block], str] | None = None,
+) -> None:
+    """Write a header and a state, as `Snapshot.write` does."""
+    blocks: dict[str, None] = {}
+
+    def stored(block: Block) -> str:
+        assert store is not None
+        name = store(block)
+        blocks[name] = None
+        return name
+
+    packed = pack(state, None if store is None else stored)
+    start = file.tell()
+    file.write(_first_line(_digest(_VERSION)))  # to be overwritten by one of the same length
+    content = _Hashed(file)
+    content.write(json.dumps({**header, "blocks": list(blocks)}).encode() + b"\n")
+    write_packed(*packed, cast(IO[bytes], content))
+    file.seek(start)
+    file.write(_first_line(content.digest))
+
+
+def read_container(
+    data: bytes, load: Callable[[str], NDArray[Any]] | None = None
+) -> tuple[dict[str, Any], StateDict]:
+    """Return the header and the state in a file's contents; see `Snapshot.from_bytes`."""
+    header, _, state = _checked(data).partition(b"\n")
+    try:
+        return json.loads(header), from_bytes(state, load)
+    except (KeyError, TypeError, ValueError, StateError) as error:
+        raise CorruptSnapshotError(f"its contents can't be read: {error}") from error
 
 
 def blocks_of(file: BinaryIO) -> list[str]:
@@ -211,8 +228,8 @@ def blocks_of(file: BinaryIO) -> list[str]:
     return names
 
 
-def header_of(file: BinaryIO) -> Header:
-    """Return the header of a snapshot of the present format, without checking the file.
+def read_header(file: BinaryIO) -> dict[str, Any]:
+    """Return the header of a file of a known format, without checking the file.
 
     Raises
     ------
@@ -224,25 +241,36 @@ def header_of(file: BinaryIO) -> Header:
     try:
         if not first.startswith((_MAGIC + b"2.", _MAGIC + b"3.")):
             raise ValueError("it is of another format")
-        return _header(json.loads(header))
-    except (KeyError, TypeError, ValueError) as error:
+        return dict(json.loads(header))
+    except (TypeError, ValueError) as error:
         raise CorruptSnapshotError(f"its header can't be read: {error}") from error
 
 
-def _header(stored: dict[str, Any]) -> Header:
-    configuration = stored["configuration"]
-    streams = [stored["stream"]]
-    if (labels := configuration.get(LABELS)) is not None:
-        streams.append(labels["stream"])
+def header_of(stored: dict[str, Any]) -> Header:
+    """Return the header of a snapshot from its JSON values.
+
+    Raises
+    ------
+    CorruptSnapshotError
+        When it can't be read.
+
+    """
 
     def read(positions: Mapping[str, int]) -> dict[StreamPartition, int]:
         return {StreamPartition.read(text, streams): offset for text, offset in positions.items()}
 
-    stored["positions"] = read(stored["positions"])
-    stored["rebuilt"] = read(stored.get("rebuilt", {}))  # release 0.2.0 stored none
-    if (history := configuration.get(HISTORY)) is not None:
-        history["start"] = as_texts(read(history["start"]))
-    return Header(**{each.name: stored[each.name] for each in fields(Header)})
+    try:
+        configuration = stored["configuration"]
+        streams = [stored["stream"]]
+        if (labels := configuration.get(LABELS)) is not None:
+            streams.append(labels["stream"])
+        stored["positions"] = read(stored["positions"])
+        stored["rebuilt"] = read(stored.get("rebuilt", {}))  # release 0.2.0 stored none
+        if (history := configuration.get(HISTORY)) is not None:
+            history["start"] = as_texts(read(history["start"]))
+        return Header(**{each.name: stored[each.name] for each in fields(Header)})
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise CorruptSnapshotError(f"its header can't be read: {error}") from error
 
 
 class _Hashed:
@@ -282,7 +310,7 @@ def _checked(data: bytes) -> bytes:
     if major not in (2, MAJOR):
         raise SnapshotError(
             f"its format has version {number}, and iln_stream {version('iln-stream')} "
-            f"reads 2.x and {MAJOR}.x"
+            f"reads 2.x and {MAJOR}.x: use the release that wrote it"
         )
     digest = _digest(number)
     digest.update(content)

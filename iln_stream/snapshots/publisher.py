@@ -11,21 +11,18 @@ from time import perf_counter, time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from river import base
 
-from iln_stream.errors import NotFiniteError, PublishingError, StateError
+from iln_stream.errors import NotFiniteError, PublishingError, SnapshotError, StateError
 from iln_stream.learners import broken_numbers, some_of, state_of, unserializable_parameters
 from iln_stream.learners.infinite_layer.without_replay import model_to_predict, replay_left_out
 from iln_stream.loop import Listener, Step
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
+from iln_stream.snapshots.learner import PICKLE, is_pickle
 from iln_stream.snapshots.published_file import Header, Identity, VersionFile
-from iln_stream.state import TEXT, StateDict, pack, unpack
+from iln_stream.state import StateDict
 from iln_stream.streams import StreamPartition
-
-STATE, PICKLE = "state", "pickle"
-"""Forms in which a learner is stored."""
 
 
 class Capture:
@@ -42,8 +39,6 @@ class Capture:
     ----------
     learner
         The learner.
-    form : str
-        `STATE` or `PICKLE`.
 
     Raises
     ------
@@ -54,7 +49,7 @@ class Capture:
 
     def __init__(self, learner: Any, allow_pickle: bool) -> None:
         self.learner = learner
-        self.form = STATE
+        self._pickled = False
         try:
             self._require_known_parameters(self._state())
         except StateError as error:
@@ -64,12 +59,12 @@ class Capture:
                     "publish it as a pickle, which runs code when it is read: do so only if nobody "
                     "else can write to the folder"
                 ) from error
-            self.form = PICKLE
+            self._pickled = True
             self.take()
         except NotFiniteError:
             pass  # the learner may heal
 
-    def take(self) -> dict[str, Any]:
+    def take(self) -> StateDict:
         """Return a copy.
 
         Raises
@@ -80,10 +75,11 @@ class Capture:
             When the learner can't be pickled.
 
         """
-        if self.form == STATE:
+        if not self._pickled:
             return self._state()
         try:
-            return {PICKLE: pickle.dumps(self.learner, pickle.HIGHEST_PROTOCOL)}
+            data = pickle.dumps(self.learner, pickle.HIGHEST_PROTOCOL)
+            return {PICKLE: np.frombuffer(data, np.uint8)}
         except Exception as error:  # it runs the learner's own code
             raise PublishingError(f"publish: the learner can't be pickled: {error!r}") from error
 
@@ -102,16 +98,8 @@ class Capture:
             )
 
 
-def to_arrays(copy: dict[str, Any], form: str) -> dict[str, NDArray[Any]]:
-    """Return what `Capture.take` returned as arrays to store."""
-    if form == PICKLE:
-        return {PICKLE: np.frombuffer(copy[PICKLE], np.uint8)}
-    arrays, text = pack(copy)
-    return {TEXT: np.frombuffer(text.encode(), np.uint8), **arrays}
-
-
-def learner_of(arrays: Mapping[str, NDArray[Any]], form: str, allow_pickle: bool) -> Any:
-    """Return the learner that `to_arrays` stored.
+def learner_of(state: StateDict, allow_pickle: bool) -> Any:
+    """Return the learner that `Capture.take` copied, to predict with.
 
     Raises
     ------
@@ -120,16 +108,14 @@ def learner_of(arrays: Mapping[str, NDArray[Any]], form: str, allow_pickle: bool
 
     """
     try:
-        if form == STATE:
-            state = dict(arrays)
-            text = state.pop(TEXT).tobytes().decode()
-            return model_to_predict(unpack(state, text))
+        if not is_pickle(state):
+            return model_to_predict(state)
         if not allow_pickle:
             raise PublishingError(
                 "it holds a pickle, which runs code when it is read: allow that with allow_pickle, "
                 "if nobody else can write to the folder"
             )
-        return pickle.loads(arrays[PICKLE])  # type: ignore[arg-type]  # noqa: S301
+        return pickle.loads(state[PICKLE])  # noqa: S301
     except StateError as error:
         raise PublishingError(str(error)) from error
     except (ImportError, AttributeError) as error:
@@ -173,7 +159,7 @@ class Writer:
 
     def __init__(self, file: VersionFile) -> None:
         self._file = file
-        self._queue: SimpleQueue[tuple[Header, dict[str, Any]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Header, StateDict] | None] = SimpleQueue()
         self._idle = threading.Event()
         self._idle.set()
         self._thread: threading.Thread | None = None
@@ -189,7 +175,7 @@ class Writer:
         """Whether a version is being written."""
         return not self._idle.is_set()
 
-    def write(self, header: Header, copy: dict[str, Any]) -> None:
+    def write(self, header: Header, copy: StateDict) -> None:
         """Start to write a copy of the learner; the last one must be written."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="publish", daemon=True)
@@ -228,8 +214,8 @@ class Writer:
             del job
             self._idle.set()
 
-    def _write(self, header: Header, copy: dict[str, Any]) -> None:
-        self.identity = self._file.write(header, to_arrays(copy, header.form))
+    def _write(self, header: Header, copy: StateDict) -> None:
+        self.identity = self._file.write(header, copy)
         self.n_bytes = self.identity.size
         self.written = header
         if self.failed:
@@ -483,7 +469,6 @@ class Publisher(Listener):
             stream=self._stream,
             topic_id=self._topic_id,
             configuration=self._configuration,
-            form=self._capture.form,
             series_inputs=self._series_inputs,
         )
         self._unpublished = False
@@ -502,7 +487,7 @@ class Publisher(Listener):
             return self._file.read_header()
         except FileNotFoundError:
             return None
-        except (OSError, PublishingError) as error:
+        except (OSError, SnapshotError) as error:
             log.warning("%s can't be continued: %s; it will be replaced", self.path, error)
             return None
 
