@@ -33,6 +33,8 @@ CHUNK = 4096
 
 _PAYLOADS = 10_000
 
+ORIGIN = StreamPartition("benchmark", 0)
+
 
 class Constant(base.Regressor):
     """Learns nothing, so that the time is that of everything else."""
@@ -80,8 +82,7 @@ class Feed:
 
     def run(self, examples: Iterable[Example]) -> float:
         """Process these; return the processor time in seconds."""
-        origin = StreamPartition("benchmark", 0)
-        records = [Record(n, each, origin) for n, each in enumerate(examples, self._n)]  # type: ignore[arg-type]
+        records = [Record(n, each, ORIGIN) for n, each in enumerate(examples, self._n)]  # type: ignore[arg-type]
         self._n += len(records)
         # A source hands out few records at a time; the many of this one must not slow the
         # collector of garbage.
@@ -116,7 +117,7 @@ def interval(x: dict[str, float]) -> Details:
 
 
 def late_labels(n: int) -> LateLabels:
-    return LateLabels(LatePolicy(n, seconds=1e9), Regression(), ["list"])
+    return LateLabels(LatePolicy(n, seconds=1e9), Regression(), [ORIGIN.stream])
 
 
 def resident() -> float:
@@ -145,7 +146,7 @@ def memory(n: int, n_token: int) -> None:
             {"pending": late.state},
             10**9,
             1e9,
-            {0: 0},
+            {ORIGIN: 0},
         )
         arrived = n
         for number in range(1, 6):
@@ -161,7 +162,7 @@ def memory(n: int, n_token: int) -> None:
             )
             feed.run(shuffled(late, arrived, CHUNK))
             arrived += CHUNK
-            checkpoint.passed(0, arrived, 0.0)
+            checkpoint.passed(ORIGIN, arrived, 0.0)
         began = perf_counter()
         found = folder.newest()
         assert found is not None

@@ -85,7 +85,7 @@ def test_times_of_records():
         target="y", id_field="id", time_field="at", labels_settings={"time_field": "done"}
     )
     payload = b'{"at": 60, "done": 70, "timestamp": 80}'
-    origins = StreamPartition("log-events", 0), StreamPartition("log-labels", 0)
+    origins = StreamPartition("orders", 0), StreamPartition("deliveries", 0)
     for given, expected in ((mapped, [60.0, 70.0]), (settings(), [80.0, 80.0])):
         time_of = time_of_records(given, source_stream(given))
         assert [time_of(Record(0, payload, origin, 90.0)) for origin in origins] == expected

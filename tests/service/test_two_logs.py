@@ -243,7 +243,7 @@ class Predictions(Listener):
 
     def on_step(self, step: Step) -> None:
         if not step.late:
-            self.y_pred[step.partition, step.offset] = step.y_pred
+            self.y_pred[step.origin.partition, step.offset] = step.y_pred
 
 
 def test_a_recreated_log_of_labels(path: Path) -> None:

@@ -387,7 +387,7 @@ class FailsAtOffset10(Listener):
     """Fails in whichever process learns partition 1."""
 
     def on_step(self, step: Step) -> None:
-        if (step.partition, step.offset) == (1, 10):
+        if (step.origin.partition, step.offset) == (1, 10):
             raise IlnError("offset 10 is not for me")
 
 

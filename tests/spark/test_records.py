@@ -14,7 +14,12 @@ def test_rows_are_sorted_by_partition_and_offset():
         Record(8, b"", LIST),
     ]
     found, n_repeats = in_order(rows, {})
-    assert [(each.partition, each.offset) for each in found] == [(0, 8), (0, 9), (1, 1), (1, 2)]
+    assert [(each.origin.partition, each.offset) for each in found] == [
+        (0, 8),
+        (0, 9),
+        (1, 1),
+        (1, 2),
+    ]
     assert n_repeats == 0
 
 

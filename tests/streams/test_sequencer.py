@@ -79,7 +79,7 @@ def test_each_record_comes_once_in_its_partitions_order():
     for partition, n in enumerate(sizes):
         assert [o for p, o in taken if p == P(partition)] == offsets_of(1, partition, n)
     # Not one partition after the other: no partition waits for the end of another.
-    assert taken.index((0, offsets_of(1, 0, 50)[-1])) < len(taken) - 100
+    assert taken.index((P(0), offsets_of(1, 0, 50)[-1])) < len(taken) - 100
 
 
 @settings(max_examples=50, deadline=None)
@@ -146,10 +146,10 @@ def test_records_beyond_the_written_order_wait(tmp_path):
         def choice(self, options):
             return 1500
 
-    parts = [Partition(0, range(8), All()), Partition(1, range(2), All())]
+    parts = [Partition(P(0), range(8), All()), Partition(P(1), range(2), All())]
     sequencer = Sequencer(parts, None, runs)
     assert read(sequencer) == [
-        *((0, n) for n in range(3)),
+        *((P(0), n) for n in range(3)),
         (P(1), 0),
         (P(1), 1),
         *((P(0), n) for n in range(3, 8)),
