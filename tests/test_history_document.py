@@ -21,7 +21,7 @@ def test_history_then_log(said: tuple[Path, list[str]]) -> None:
     """The history is learned and shown, and the run then predicts the log alone."""
     folder, outputs = said
     assert "history (history.csv): 4 events, 0 dead letters" in outputs[2]
-    assert "the log goes on at offset 0 of partition 0" in outputs[2]
+    assert "the log goes on at offset 0 of log-events:0" in outputs[2]
     assert "history.csv: 4 events, 4 of them learned" in outputs[2]
     assert "\n2 events, 0 dead letters" in outputs[2]
     lines = (folder / "predictions.jsonl").read_text().splitlines()

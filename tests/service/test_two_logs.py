@@ -31,7 +31,7 @@ from iln_stream.service.assembly import late_policy
 from iln_stream.service.streams import build_label_log, open_inputs, readers
 from iln_stream.snapshots import learner_state
 from iln_stream.state import pack
-from iln_stream.streams import NewRecord, Sequencer, read_journal
+from iln_stream.streams import NewRecord, Sequencer, StreamPartition, read_journal
 from iln_stream.streams.sqlite import create_topic
 
 N, DELAY = 600, 60.5
@@ -220,13 +220,14 @@ def uninterrupted(
     (reader,) = readers(given, stream)
     (journal,) = folder.glob("*.journal")
     inputs = open_inputs(given, stream, reader, lambda _: "earliest")
-    source = Sequencer(inputs, None, read_journal(journal))
+    streams = inputs[0].stream, inputs[-1].stream
+    source = Sequencer(inputs, None, read_journal(journal, streams))
     learner = build_learner(given, reader.seed)
     task = task_of(learner)
     policy, seen = late_policy(given, task), Predictions()
     assert policy is not None
     PrequentialLoop(
-        source, learner, [seen], task=task, late=LateLabels(policy, task, ["list"]),
+        source, learner, [seen], task=task, late=LateLabels(policy, task, streams),
         decoder=build_decoder(given, stream, task), labels=build_label_log(given, task),
     ).run()  # fmt: skip
     source.close()
@@ -285,9 +286,9 @@ def test_rebuild(path: Path) -> None:
     fill(path)
     counts = run(settings(path))
     before = saved(path.parent / "state", "log-events")
-    assert rebuild(settings(path)) == [{0: N, -1: N}]
+    assert rebuild(settings(path)) == [{("log-events", 0): N, ("log-labels", 0): N}]
     assert saved(path.parent / "state", "log-events").learner == before.learner
-    rebuild(settings(path), skip={-1: [range(5, 6)]})
+    rebuild(settings(path), skip={StreamPartition("log-labels", 0): [range(5, 6)]})
     after = saved(path.parent / "state", "log-events")
     assert (after.n_events, after.n_labelled) == (N, counts["labelled"] - 1)
     with pytest.raises(SettingsError, match="until = 5: an offset needs a single partition"):
