@@ -56,3 +56,23 @@ def test_labels_of_a_log_of_their_own():
     ).run()  # fmt: skip
     assert heard.steps == [(events, False, None), (labels, True, 3.5)]
     assert heard.letters == [("labels", 1, 1), ("list", 2, 1)]
+
+
+def test_an_early_label_of_release_0_2_0():
+    """Its snapshots numbered partitions; the label that waits keeps its log and its partition."""
+    labels, task, heard = StreamPartition("labels", 1), Regression(), Heard()
+
+    def run(late, text):
+        PrequentialLoop(
+            ListSource([Record(7, text, labels)]), Zero(), [heard], task=task, late=late,
+            labels=LabelLog("labels", number_as_text),
+        ).run()  # fmt: skip
+
+    before, after = (LateLabels(LatePolicy(10, early=5), task, ["list", "labels"]) for _ in "ab")
+    run(before, b"3.5")
+    state = before.state()
+    state["early"]["labels"][0]["partition"] = -2
+    state["arrivals"]["undated"] = [[1, ["a", -2, 7]]]
+    after.restore(state)
+    run(after, b"4.5")
+    assert heard.letters == [("labels", 1, 7)]
