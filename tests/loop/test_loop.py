@@ -514,8 +514,8 @@ def test_checkpoint_comes_after_the_listeners():
             calls.append(("idle", None))
 
     class Checkpoint:
-        def passed(self, partition, offset, ended):
-            calls.append((partition, offset, ended))
+        def passed(self, origin, offset, ended):
+            calls.append((origin.partition, offset, ended))
 
         def idle(self):
             calls.append(("checkpoint idle", None))

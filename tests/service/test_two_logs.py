@@ -260,7 +260,7 @@ def test_a_recreated_log_of_labels(path: Path) -> None:
     with pytest.raises(LostPlaceError, match="topic labels-labels, partition 0 was deleted and re"):
         Service(settings(path, **more))
     (positions,) = rebuild(settings(path, **more))
-    assert positions == {("log-events", 0): N, ("log-labels", 0): 0}
+    assert positions == {("log-events", 0): N, ("labels-labels", 0): 0}
     append(path, [event(number) for number in range(N, N + 50)])
     counts = run(settings(path, **more))
     assert counts["events"] == N + 50
