@@ -23,7 +23,7 @@ from river import base
 from iln_stream.loop import Details, LateLabels, LatePolicy, PrequentialLoop, Regression
 from iln_stream.records import EnvelopeDecoder, Example
 from iln_stream.snapshots import Checkpoint, Header, Saver, SnapshotFolder
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 
 D = 10
 """Inputs of an event."""
@@ -32,6 +32,8 @@ CHUNK = 4096
 """Events between two looks at the clock: two blocks of the store."""
 
 _PAYLOADS = 10_000
+
+ORIGIN = StreamPartition("benchmark", 0)
 
 
 class Constant(base.Regressor):
@@ -80,7 +82,7 @@ class Feed:
 
     def run(self, examples: Iterable[Example]) -> float:
         """Process these; return the processor time in seconds."""
-        records = [Record(n, each) for n, each in enumerate(examples, self._n)]  # type: ignore[arg-type]
+        records = [Record(n, each, ORIGIN) for n, each in enumerate(examples, self._n)]  # type: ignore[arg-type]
         self._n += len(records)
         # A source hands out few records at a time; the many of this one must not slow the
         # collector of garbage.
@@ -115,7 +117,7 @@ def interval(x: dict[str, float]) -> Details:
 
 
 def late_labels(n: int) -> LateLabels:
-    return LateLabels(LatePolicy(n, seconds=1e9), Regression())
+    return LateLabels(LatePolicy(n, seconds=1e9), Regression(), [ORIGIN.stream])
 
 
 def resident() -> float:
@@ -144,7 +146,7 @@ def memory(n: int, n_token: int) -> None:
             {"pending": late.state},
             10**9,
             1e9,
-            {0: 0},
+            {ORIGIN: 0},
         )
         arrived = n
         for number in range(1, 6):
@@ -160,7 +162,7 @@ def memory(n: int, n_token: int) -> None:
             )
             feed.run(shuffled(late, arrived, CHUNK))
             arrived += CHUNK
-            checkpoint.passed(0, arrived, 0.0)
+            checkpoint.passed(ORIGIN, arrived, 0.0)
         began = perf_counter()
         found = folder.newest()
         assert found is not None

@@ -26,6 +26,7 @@ from iln_stream.loop import Listener, PrequentialLoop, Regression, Step
 from iln_stream.loop.live import About, LiveModel, live_route
 from iln_stream.loop.metrics import Metrics
 from iln_stream.state import pack
+from iln_stream.streams import StreamPartition
 from iln_stream.streams.river import RiverDatasetSource
 
 ABOUT = About("regression", "river:Friedman", "infinite-layer", "benchmark")
@@ -43,8 +44,8 @@ def made(profile: str) -> tuple[Any, Any, LiveModel]:
 
 
 def steps(n: int) -> Sequence[Step]:
-    x = {"a": 1.0}
-    return [Step(0, i, None, None, x, 1.0, 0.5, 0.1, ended=1.0) for i in range(n)]
+    x, origin = {"a": 1.0}, StreamPartition("benchmark", 0)
+    return [Step(origin, i, None, None, x, 1.0, 0.5, 0.1, ended=1.0) for i in range(n)]
 
 
 def seconds_of(listeners: Sequence[Listener], given: Sequence[Step]) -> float:

@@ -24,7 +24,7 @@ from iln_stream.loop.outputs import PredictionWriter
 from iln_stream.records import PredictionEncoder, decode, one_hot
 from iln_stream.service import pool
 from iln_stream.snapshots import Checkpoint, Positions, Saver, SnapshotFolder
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 
 _TURN = 250
 """Events that each variant takes before the next one's turn: short, so that whatever else the
@@ -41,7 +41,8 @@ class Batches:
         self._next_offset = 0
 
     def bring(self, payloads: list[bytes]) -> None:
-        self._left = [Record(i, p) for i, p in enumerate(payloads, self._next_offset)]
+        origin = StreamPartition("benchmark", 0)
+        self._left = [Record(i, p, origin) for i, p in enumerate(payloads, self._next_offset)]
         self._next_offset += len(payloads)
 
     @property

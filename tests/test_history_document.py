@@ -21,7 +21,7 @@ def test_history_then_log(said: tuple[Path, list[str]]) -> None:
     """The history is learned and shown, and the run then predicts the log alone."""
     folder, outputs = said
     assert "history (history.csv): 4 events, 0 dead letters" in outputs[2]
-    assert "the log goes on at offset 0 of partition 0" in outputs[2]
+    assert "the log goes on at offset 0 of log-events:0" in outputs[2]
     assert "history.csv: 4 events, 4 of them learned" in outputs[2]
     assert "\n2 events, 0 dead letters" in outputs[2]
     lines = (folder / "predictions.jsonl").read_text().splitlines()
@@ -36,7 +36,7 @@ def test_in_one_command(said: tuple[Path, list[str]]) -> None:
     two, one = saved(folder / "state", "log-events"), saved(folder / "both", "log-events")
     assert two.learner == one.learner
     assert two.header.configuration == one.header.configuration
-    assert two.header.positions == one.header.positions == {0: 2}
+    assert two.header.positions == one.header.positions == {("log-events", 0): 2}
 
 
 def test_fields_of_their_own(said: tuple[Path, list[str]]) -> None:

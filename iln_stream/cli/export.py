@@ -13,10 +13,8 @@ from iln_stream.learners.frozen.card import TITLE, ModelCard, mean_scores
 from iln_stream.learners.infinite_layer.base import EngineLearner
 from iln_stream.plotting import drawing, plot_predictions
 from iln_stream.service.learners import champion_of
-from iln_stream.service.recovery import HISTORY
-from iln_stream.service.streams import place
-from iln_stream.snapshots import Header, Snapshot, learner_of, snapshot_at
-from iln_stream.streams import label_partition
+from iln_stream.snapshots import HISTORY, LABELS, Header, Snapshot, learner_of, snapshot_at
+from iln_stream.streams import of_stream
 
 
 def export_model(
@@ -64,7 +62,7 @@ def export_model(
     header = snapshot.header
     console.print(
         f"{out}: learned from {header.stream}, before "
-        + ", ".join(f"offset {at} of {place(p)}" for p, at in header.positions.items())
+        + ", ".join(f"offset {at} of {p}" for p, at in header.positions.items())
         + f"; model card: {card_file}",
         soft_wrap=True,
         highlight=False,
@@ -73,8 +71,10 @@ def export_model(
 
 def _labels(header: Header) -> dict[str, Any]:
     """Return what was read of the log of labels; nothing if there is none."""
-    found = {str(label_partition(p)): at for p, at in header.positions.items() if p < 0}
-    return {"labels": {"topic_id": header.labels_topic_id, "next_offsets": found}} if found else {}
+    if (labels := header.configuration.get(LABELS)) is None:
+        return {}
+    found = of_stream(header.positions, labels["stream"])
+    return {"labels": {"topic_id": header.labels_topic_id, "next_offsets": found}}
 
 
 def _card(name: str, learner: Any, snapshot: Snapshot) -> ModelCard:
@@ -89,7 +89,7 @@ def _card(name: str, learner: Any, snapshot: Snapshot) -> ModelCard:
             "stream": header.stream,
             "topic_id": header.topic_id,
             "n_partitions": header.n_partitions,
-            "next_offsets": {str(p): at for p, at in header.positions.items() if p >= 0},
+            "next_offsets": of_stream(header.positions, header.stream),
             **_labels(header),
             "epoch": header.epoch,
             **({} if history is None else {"learned before the stream": history}),

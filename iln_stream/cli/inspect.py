@@ -1,7 +1,6 @@
 """`iln-stream inspect`: shows the contents of snapshots, or the model of one key."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,17 @@ from rich.table import Table
 from iln_stream.errors import SnapshotError
 from iln_stream.learners.contest import Evidence
 from iln_stream.learners.keyed import KeyedRegressor
-from iln_stream.service.recovery import HISTORY
-from iln_stream.service.streams import place
-from iln_stream.snapshots import Header, Snapshot, SnapshotFolder, learner_at, read_snapshot
+from iln_stream.snapshots import (
+    HISTORY,
+    LABELS,
+    Header,
+    Snapshot,
+    SnapshotFolder,
+    learner_at,
+    read_snapshot,
+)
 from iln_stream.state import pack
-from iln_stream.streams import label_partition
+from iln_stream.streams import of_stream
 
 
 def show_key(path: Path, key: str, console: Console) -> None:
@@ -96,8 +101,7 @@ def _as_json(title: str, snapshot: Snapshot) -> str:
     scores = counts["scores"]
     fields = {
         "path": title,
-        **asdict(header),
-        "configuration_hash": header.configuration_hash,
+        **header.as_json(),
         "learner": _learner(snapshot.state["learner"]),
         "n_events": scores["n_events"],
         "n_labelled": scores["n_labelled"],
@@ -115,7 +119,7 @@ def _table(title: str, snapshot: Snapshot) -> Table:
     counts = snapshot.state["counts"]
     scores = counts["scores"]
     settings = {name: v for name, v in header.configuration.items() if name != HISTORY}
-    events = [partition for partition in header.positions if partition >= 0]
+    events = of_stream(header.positions, header.stream)
     table = Table(title=title, show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -123,7 +127,7 @@ def _table(title: str, snapshot: Snapshot) -> Table:
         "stream": header.stream,
         "partitions": f"{', '.join(map(str, events))} of {header.n_partitions}",
         "topic id": header.topic_id or "unknown",
-        "next offset": ", ".join(f"{header.positions[p]:,}" for p in events),
+        "next offset": ", ".join(f"{at:,}" for at in events.values()),
         **_labels(header),
         "epoch": header.epoch,
         "saved at": header.saved_at,
@@ -147,9 +151,9 @@ def _table(title: str, snapshot: Snapshot) -> Table:
 
 def _labels(header: Header) -> dict[str, str]:
     """Return what was read of the log of labels; nothing if there is none."""
-    found = {label_partition(p): at for p, at in header.positions.items() if p < 0}
-    if not found:
+    if (labels := header.configuration.get(LABELS)) is None:
         return {}
+    found = of_stream(header.positions, labels["stream"])
     return {
         "labels: partitions": ", ".join(map(str, found)),
         "labels: topic id": header.labels_topic_id or "unknown",
@@ -174,7 +178,7 @@ def _history(history: dict[str, Any] | None) -> dict[str, str]:
         f"{each['n_dead_letters']:,} dead letters, SHA-256 {each['sha256']}"
         for each in history["files"]
     ]
-    start = ", ".join(f"offset {at:,} of {place(int(p))}" for p, at in history["start"].items())
+    start = ", ".join(f"offset {at:,} of {p}" for p, at in history["start"].items())
     first, last = history["first_time"] or "unknown", history["last_time"] or "unknown"
     return {
         "history: files": "\n".join(files),

@@ -148,7 +148,7 @@ def _read(
     n_malformed, first_reason = 0, ""
     events = (each for each in _records(stream, n_records) if not is_command(each.payload))
     records = list(islice(events, n_records))
-    if len({record.partition for record in records}) > 1:
+    if len({record.origin for record in records}) > 1:
         # Fields of times are found by their order.
         records.sort(key=lambda record: record.timestamp or 0.0)
     for record in records:

@@ -250,7 +250,7 @@ def _line(record: Record, positions: bool) -> bytes:
         return value
     moment = dt.datetime.fromtimestamp(record.timestamp or 0.0, dt.UTC)
     key = "" if record.key is None else record.key
-    place = f"{record.partition}:{record.offset}\t{moment:%Y-%m-%dT%H:%M:%S.%fZ}\t{key}\t"
+    place = f"{record.origin.partition}:{record.offset}\t{moment:%Y-%m-%dT%H:%M:%S.%fZ}\t{key}\t"
     return place.encode(errors="surrogateescape") + value
 
 

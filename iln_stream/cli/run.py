@@ -40,10 +40,10 @@ from iln_stream.service import (
     warm_start,
 )
 from iln_stream.service import predict as predict_stream
-from iln_stream.service.streams import place
+from iln_stream.service.streams import label_stream
 from iln_stream.service.worker import Worker
-from iln_stream.snapshots import learner_at
-from iln_stream.streams import label_partition
+from iln_stream.snapshots import LABELS, learner_at
+from iln_stream.streams import StreamPartition
 
 log = logging.getLogger(__name__)
 
@@ -140,13 +140,14 @@ def rebuild_learners(
         When `until` or `skip` can't be parsed.
 
     """
-    end, left_out = read_until(until), read_skip(skip)
+    labels = label_stream(settings)
+    streams = source_stream(settings).name, LABELS if labels is None else labels.name
+    end, left_out = read_until(until), read_skip(skip, *streams)
     for positions in rebuild(settings, end, left_out, forget=forget, console=console):
-        for partition, offset in positions.items():
+        for origin, offset in positions.items():
             report(
                 console,
-                f"{place(partition)}: learned again up to offset {offset}; `iln-stream run` "
-                "resumes there",
+                f"{origin}: learned again up to offset {offset}; `iln-stream run` resumes there",
             )
 
 
@@ -178,19 +179,18 @@ def read_until(text: str | None) -> int | dt.datetime | None:
     return moment
 
 
-def read_skip(text: str | None) -> dict[int, list[range]]:
-    """Parse the offsets to skip, by partition.
+def read_skip(text: str | None, events: str, labels: str) -> dict[StreamPartition, list[range]]:
+    """Parse the offsets to skip in the log of events and in that of labels, by partition.
 
     Examples
     --------
     >>> from iln_stream.cli.run import read_skip
-    >>> read_skip("0:120,0:125-130,2:7")
-    {0: [range(120, 121), range(125, 131)], 2: [range(7, 8)]}
-    >>> read_skip("labels:0:12")  # of the log of labels
-    {-1: [range(12, 13)]}
+    >>> read_skip("2:125-130,labels:0:12", "clicks", "sales")  # doctest: +NORMALIZE_WHITESPACE
+    {StreamPartition(stream='clicks', partition=2): [range(125, 131)],
+     StreamPartition(stream='sales', partition=0): [range(12, 13)]}
 
     """
-    found: dict[int, list[range]] = {}
+    found: dict[StreamPartition, list[range]] = {}
     for part in text.split(",") if text is not None else ():
         match = _SKIP.fullmatch(part.strip())
         offsets = range(int(match[3]), int(match[4] or match[3]) + 1) if match else range(0)
@@ -199,8 +199,8 @@ def read_skip(text: str | None) -> dict[int, list[range]]:
                 f"--skip {text}: give PARTITION:OFFSET or PARTITION:FIRST-LAST, comma-separated, "
                 "like 0:120,0:125-130, or labels:PARTITION:OFFSET"
             )
-        number = int(match[2])
-        found.setdefault(label_partition(number) if match[1] else number, []).append(offsets)
+        origin = StreamPartition(labels if match[1] else events, int(match[2]))
+        found.setdefault(origin, []).append(offsets)
     return found
 
 

@@ -5,7 +5,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from iln_stream.loop.late_labels import Letter, RecordClock
+from iln_stream.loop.late_labels import RecordClock
 from iln_stream.loop.pending import Pending, PendingStore
 from iln_stream.loop.step import Step
 from iln_stream.records import DeadLetter, Example, MalformedError
@@ -123,7 +123,7 @@ class Forecasts:
         return len(self._store)
 
     def outcomes(
-        self, record: Record, example: Example, stepper: "Stepper", letter: Letter
+        self, record: Record, example: Example, stepper: "Stepper"
     ) -> Iterator[Step | DeadLetter]:
         """Yield the steps that a record causes: those of forecasts of its value, then its own.
 
@@ -209,7 +209,7 @@ class Forecasts:
         self._store.add(
             key,
             Pending(
-                x, step.y_pred, example.time, record.partition, record.offset, token,
+                x, step.y_pred, example.time, record.origin.partition, record.offset, token,
                 example.weight, step.details.intervals,
                 self._trivial.now,
             ),

@@ -4,7 +4,7 @@ import json
 import warnings
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from math import inf
@@ -16,7 +16,7 @@ from iln_stream.loop.step import Step
 from iln_stream.records import DeadLetter, Example, MalformedError, payload_bytes
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict, decode_name, encode_name
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 
 if TYPE_CHECKING:
     from iln_stream.loop.stepper import Stepper
@@ -127,8 +127,8 @@ class RecordClock:
             self.see(time)
 
 
-Arrival: TypeAlias = int | tuple[str, int, int]
-"""The serial number of an event that waits; or id, partition and offset of a label that does."""
+Arrival: TypeAlias = int | tuple[str, int]
+"""The serial number of an event that waits; or id and offset of a label that does."""
 
 
 class Arrivals:
@@ -179,8 +179,10 @@ class Arrivals:
         """Continue from a `state()`."""
         self._clock.restore(state["clock"])
         self._n_records = state["n_records"]
+        # Release 0.2.0 wrote the label's partition, too, in the middle.
         self._undated = deque(
-            (n, which[0] if len(which) == 1 else tuple(which)) for n, which in state["undated"]
+            (n, which[0] if len(which) == 1 else (which[0], which[-1]))
+            for n, which in state["undated"]
         )
 
 
@@ -191,7 +193,7 @@ class EarlyLabel(NamedTuple):
     ----------
     label
         The decoded record.
-    partition, offset, payload
+    origin, offset, payload
         The record, to be written to the dead letters if no event comes.
     since
         When it came; None: not known yet (see `RecordClock`).
@@ -199,10 +201,14 @@ class EarlyLabel(NamedTuple):
     """
 
     label: Example
-    partition: int
+    origin: StreamPartition
     offset: int
     payload: bytes
     since: float | None = None
+
+    def letter(self, reason: str) -> DeadLetter:
+        """Return the dead letter of the label."""
+        return DeadLetter.of(*self.origin, self.offset, self.payload, reason)
 
 
 class EarlyLabels:
@@ -212,11 +218,14 @@ class EarlyLabels:
     ----------
     size
         Most labels; the caller removes the oldest beyond it.
+    streams
+        Names of the log of events and, if there is one, of that of labels.
 
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, streams: Sequence[str]) -> None:
         self._size = size
+        self._streams = streams
         self._labels: dict[str, EarlyLabel] = {}
 
     def __len__(self) -> int:
@@ -236,10 +245,10 @@ class EarlyLabels:
         """Keep a label."""
         self._labels[event_id] = label
 
-    def settle(self, event_id: str, partition: int, offset: int, since: float) -> None:
+    def settle(self, event_id: str, offset: int, since: float) -> None:
         """Note when the label of an event came, if it is still the one of this record."""
         label = self._labels.get(event_id)
-        if label is not None and (label.partition, label.offset) == (partition, offset):
+        if label is not None and label.offset == offset:
             self._labels[event_id] = label._replace(since=since)
 
     def pop(self, event_id: str) -> None:
@@ -259,7 +268,7 @@ class EarlyLabels:
                     "y": encode_name(each.label.y),
                     "time": each.label.time,
                     "weight": each.label.weight,
-                    "partition": each.partition,
+                    "partition": str(each.origin),
                     "offset": each.offset,
                     "payload": each.payload.decode("utf-8", errors="surrogateescape"),
                     "since": each.since,
@@ -273,7 +282,7 @@ class EarlyLabels:
         self._labels = {
             event_id: EarlyLabel(
                 Example(None, decode_name(s["y"]), event_id, s["time"], s["weight"]),
-                s["partition"],
+                StreamPartition.read(s["partition"], self._streams),
                 s["offset"],
                 s["payload"].encode("utf-8", errors="surrogateescape"),
                 s["since"],
@@ -290,9 +299,6 @@ _MOST_LISTED = 5
 
 _MOST_AT_ONCE = 100
 """Most events that one record lets expire by age: after a pause it might have to learn them all."""
-
-Letter = Callable[[int, int, bytes, str], DeadLetter]
-"""Makes a dead letter of partition, offset, payload and reason."""
 
 
 class LateLabels:
@@ -319,14 +325,17 @@ class LateLabels:
         How long events and labels wait, and what happens then.
     task
         Has the trivial predictors, which are scored on waiting events, too.
+    streams
+        Names of the log of events and, if there is one, of that of labels.
 
     """
 
-    def __init__(self, policy: LatePolicy, task: "Task") -> None:
+    def __init__(self, policy: LatePolicy, task: "Task", streams: Sequence[str]) -> None:
         self._policy = policy
         self._seconds = inf if policy.seconds is None else policy.seconds
         self._store = PendingStore()
-        self._early = EarlyLabels(policy.early)
+        self._early = EarlyLabels(policy.early, streams)
+        self._stream = streams[0]
         self._arrivals = Arrivals()
         self._trivial = task.trivial()
         self._warned = False
@@ -348,7 +357,7 @@ class LateLabels:
         return len(self._store), len(self._early)
 
     def outcomes(
-        self, record: Record, example: Example, stepper: "Stepper", letter: Letter
+        self, record: Record, example: Example, stepper: "Stepper"
     ) -> Iterable[Step | DeadLetter]:
         """Return the steps and dead letters that a record causes, in order; some cause none.
 
@@ -366,18 +375,18 @@ class LateLabels:
             self._settle(which, since)
         now = arrivals.time
         if now is not None and now >= self._due:
-            return self._after_old(now, record, example, stepper, letter)
-        return self._own_outcomes(record, example, stepper, letter)
+            return self._after_old(now, record, example, stepper)
+        return self._own_outcomes(record, example, stepper)
 
     def _after_old(
-        self, now: float, record: Record, example: Example, stepper: "Stepper", letter: Letter
+        self, now: float, record: Record, example: Example, stepper: "Stepper"
     ) -> Iterator[Step | DeadLetter]:
         """Yield what old events and labels cause by expiring, and then what the record causes."""
-        yield from self._expire_old(now, record, stepper, letter)
-        yield from self._own_outcomes(record, example, stepper, letter)
+        yield from self._expire_old(now, record, stepper)
+        yield from self._own_outcomes(record, example, stepper)
 
     def _own_outcomes(
-        self, record: Record, example: Example, stepper: "Stepper", letter: Letter
+        self, record: Record, example: Example, stepper: "Stepper"
     ) -> Iterable[Step | DeadLetter]:
         """Return what a record causes, if nothing expires by age."""
         x, event_id, store = example.x, example.id, self._store
@@ -388,8 +397,8 @@ class LateLabels:
             if (event := store.get(event_id)) is not None:
                 return (self._learn(record, event_id, event, example, stepper),)
             if x is None:
-                return self._early_label(record, event_id, example, stepper, letter)
-            return self._labelled(record, event_id, example, x, stepper, letter)
+                return self._early_label(record, event_id, example, stepper)
+            return self._labelled(record, event_id, example, x, stepper)
         if (early := self._early.get(event_id)) is not None:
             label = early.label
             weight = example.weight if label.weight is None else label.weight
@@ -398,7 +407,7 @@ class LateLabels:
             self._early.pop(event_id)
             return (step,)
         step = self._predict(record, event_id, example, x, stepper)
-        return chain((step,), self._expire_many(letter)) if self._too_many() else (step,)
+        return chain((step,), self._expire_many()) if self._too_many() else (step,)
 
     def _settle(self, which: Arrival, since: float) -> None:
         """Note when an event or a label came."""
@@ -415,11 +424,10 @@ class LateLabels:
         example: Example,
         x: dict[str, float],
         stepper: "Stepper",
-        letter: Letter,
     ) -> Iterator[Step | DeadLetter]:
         """Yield the step of an event that has its label and does not wait."""
         if (early := self._early.get(event_id)) is not None:
-            yield from self._second_label(event_id, early, example, letter)
+            yield from self._second_label(event_id, early, example)
         yield self._learned(stepper.step(record, example, x))
 
     def _predict(
@@ -438,7 +446,7 @@ class LateLabels:
         serial = self._store.add(
             event_id,
             Pending(
-                x, step.y_pred, example.time, record.partition, record.offset, token,
+                x, step.y_pred, example.time, record.origin.partition, record.offset, token,
                 example.weight, step.details.intervals,
                 self._trivial.now,
             ),
@@ -447,20 +455,20 @@ class LateLabels:
         return step
 
     def _early_label(
-        self, record: Record, event_id: str, label: Example, stepper: "Stepper", letter: Letter
+        self, record: Record, event_id: str, label: Example, stepper: "Stepper"
     ) -> Iterator[DeadLetter]:
         """Keep a label whose event does not wait; yield what that causes."""
         if (early := self._early.get(event_id)) is not None:
-            yield from self._second_label(event_id, early, label, letter)
+            yield from self._second_label(event_id, early, label)
         elif not self._policy.early:
             self.n_without_event += 1
             raise MalformedError(_without_event(event_id))
         stepper.task.label(label.y)  # raises if it is not valid
         payload = payload_bytes(record.payload)
-        self._early.add(event_id, EarlyLabel(label, record.partition, record.offset, payload))
-        self._arrivals.add((event_id, record.partition, record.offset))
+        self._early.add(event_id, EarlyLabel(label, record.origin, record.offset, payload))
+        self._arrivals.add((event_id, record.offset))
         if self._early.too_many:
-            yield self._expire_early(letter)
+            yield self._expire_early()
 
     def _learn(
         self, record: Record, event_id: str, event: Pending, label: Example, stepper: "Stepper"
@@ -476,19 +484,18 @@ class LateLabels:
         return step
 
     def _second_label(
-        self, event_id: str, early: EarlyLabel, label: Example, letter: Letter
+        self, event_id: str, early: EarlyLabel, label: Example
     ) -> Iterator[DeadLetter]:
         """Forget an early label, as another one came; unless they agree, it is a dead letter."""
         self._early.pop(event_id)
         if early.label.y != label.y:
-            yield letter(
-                early.partition, early.offset, early.payload,
+            yield early.letter(
                 f"y: {early.label.y!r} came before its event {event_id!r}, and then {label.y!r}: "
-                "the later label counts",
-            )  # fmt: skip
+                "the later label counts"
+            )
 
     def _expire_old(
-        self, now: float, record: Record, stepper: "Stepper", letter: Letter
+        self, now: float, record: Record, stepper: "Stepper"
     ) -> Iterator[Step | DeadLetter]:
         """Let events and labels expire that waited too long, some at a time."""
         seconds = self._policy.seconds
@@ -505,9 +512,9 @@ class LateLabels:
             event = self._remove(event_id)
             self.n_expired["age"] += 1
             if self._policy.expired == "write":
-                yield _expired(event_id, event, f"no label came within {seconds:g} s", letter)
+                yield self._expired(event_id, event, f"no label came within {seconds:g} s")
             elif self._policy.expired == "learn":
-                yield self._assume(record, event_id, event, stepper, letter)
+                yield self._assume(record, event_id, event, stepper)
         else:
             self._due = -inf  # the others with the next records
         while (oldest := self._early.oldest()) is not None:
@@ -515,10 +522,10 @@ class LateLabels:
             if label.since is None or label.since + seconds > now:
                 self._note_due(label.since)
                 break
-            yield self._expire_early(letter)
+            yield self._expire_early()
 
     def _assume(
-        self, record: Record, event_id: str, event: Pending, stepper: "Stepper", letter: Letter
+        self, record: Record, event_id: str, event: Pending, stepper: "Stepper"
     ) -> Step | DeadLetter:
         """Learn the label that is assumed of an event for which none came."""
         label = Example(None, self._policy.label, event_id, None)
@@ -530,7 +537,7 @@ class LateLabels:
             raise  # the event may be good, but its key's state can't be read now
         except Exception as error:  # a learner may raise any error; the record is another one's
             reason = f"the learner failed on the assumed label: {type(error).__name__}: {error}"
-            return _expired(event_id, event, reason, letter)
+            return self._expired(event_id, event, reason)
 
     def _warn_of_kind(self, assumed: object, classes: Mapping[object, float]) -> None:
         """Warn if the assumed class is a number and all others are texts, or the like."""
@@ -549,7 +556,7 @@ class LateLabels:
         """Return whether the oldest event has to expire because of the others."""
         return len(self._store) > self._policy.events
 
-    def _expire_many(self, letter: Letter) -> Iterator[DeadLetter]:
+    def _expire_many(self) -> Iterator[DeadLetter]:
         """Let the oldest events expire while too many wait."""
         policy, store = self._policy, self._store
         while self._too_many():
@@ -560,7 +567,7 @@ class LateLabels:
             self.n_expired["count"] += 1
             if policy.expired == "write":
                 why = f"more than {policy.events} events wait for a label"
-                yield _expired(event_id, event, why, letter)
+                yield self._expired(event_id, event, why)
 
     def _remove(self, event_id: str) -> Pending:
         """Remove and return a waiting event."""
@@ -569,14 +576,21 @@ class LateLabels:
         self._store.remove(event_id)
         return event
 
-    def _expire_early(self, letter: Letter) -> DeadLetter:
+    def _expire_early(self) -> DeadLetter:
         """Return the dead letter of the label that waits longest."""
         oldest = self._early.oldest()
         assert oldest is not None
         event_id, label = oldest
         self._early.pop(event_id)
         self.n_without_event += 1
-        return letter(label.partition, label.offset, label.payload, _without_event(event_id))
+        return label.letter(_without_event(event_id))
+
+    def _expired(self, event_id: str, event: Pending, reason: str) -> DeadLetter:
+        """Return the dead letter of an expired event: its inputs as numbers, id and time."""
+        fields = {"id": event_id, "x": event.x, "timestamp": event.time}
+        payload = json.dumps({k: v for k, v in fields.items() if v is not None}).encode()
+        why = f"id: {event_id!r} expired: {reason}"
+        return DeadLetter.of(self._stream, event.partition, event.offset, payload, why)
 
     def _note_due(self, since: float | None) -> None:
         if since is not None and -inf < (due := since + self._seconds) < self._due:
@@ -636,13 +650,6 @@ class LateLabels:
         self.n_expired = {why: saved[why] for why in REASONS}
         self.n_without_event = state["n_without_event"]
         self._due = inf if self._policy.seconds is None else state["due"]
-
-
-def _expired(event_id: str, event: Pending, reason: str, letter: Letter) -> DeadLetter:
-    """Return the dead letter of an expired event: its inputs as numbers, id and time."""
-    fields = {"id": event_id, "x": event.x, "timestamp": event.time}
-    payload = json.dumps({k: v for k, v in fields.items() if v is not None}).encode()
-    return letter(event.partition, event.offset, payload, f"id: {event_id!r} expired: {reason}")
 
 
 def _without_event(event_id: str) -> str:

@@ -71,7 +71,8 @@ def row_of_step(serial: int, step: Step) -> dict[str, Any]:
     details = step.details
     return {
         "serial": serial,
-        "partition": step.partition,
+        "stream": cut(step.origin.stream),
+        "partition": step.origin.partition,
         "offset": step.offset,
         "id": None if step.event_id is None else cut(step.event_id),
         "time": number(step.time),

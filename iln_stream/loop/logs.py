@@ -6,7 +6,7 @@ from time import monotonic, perf_counter
 from iln_stream.errors import RefusedError
 from iln_stream.loop.step import Listener, Step
 from iln_stream.records import Command, DeadLetter
-from iln_stream.streams import LogPartitions, Source
+from iln_stream.streams import LogPartitions, Source, StreamPartition
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +32,8 @@ class ChampionLog(Listener):
             return
         if self._champion is not None:
             log.info(
-                "%s: %s is the champion from offset %d of partition %d on; before it was %s",
-                self._model, champion, step.offset, step.partition, self._champion,
+                "%s: %s is the champion from offset %d of %s on; before it was %s",
+                self._model, champion, step.offset, step.origin, self._champion,
             )  # fmt: skip
         self._champion = champion
 
@@ -74,7 +74,7 @@ class ConnectionLog(Listener):
         if self._disconnected_since is not None:
             self._check()
 
-    def on_repeat(self, partition: int, offset: int) -> None:
+    def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Check whether the source has reconnected."""
         if self._disconnected_since is not None:
             self._check()

@@ -32,7 +32,7 @@ from iln_stream.records import (
     proposal,
 )
 from iln_stream.records.commands import MARK
-from iln_stream.streams import Record, Source, label_partition
+from iln_stream.streams import Record, Source, StreamPartition
 
 log = logging.getLogger(__name__)
 
@@ -93,8 +93,7 @@ class PrequentialLoop:
         Weighs the events for a learner whose `learn_one` takes `w`. None: the learner takes none,
         and an event with a weight becomes a dead letter. Scores are never weighted.
     labels
-        A second log of labels; the source gives its partitions negative numbers (see
-        `streams.label_partition`). None: labels are in the log of the events.
+        A second log of labels. None: labels are in the log of the events.
     never_learned
         Whether the learner has not learned anything yet. Once 100 records (or all, if there are
         fewer) are dead letters before one is learned, and no more are events without a label, the
@@ -134,7 +133,7 @@ class PrequentialLoop:
         self._labels = labels
         self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
         self._stepper = Stepper(learner, self.task, details, weights)
-        self._last_offsets: dict[int, int] = {}
+        self._last_offsets: dict[StreamPartition, int] = {}
         self._polled: Sequence[Record] = ()  # of which some may be left to handle
         self._key_name = key_name
         self._failures_in_a_row = 0
@@ -160,8 +159,8 @@ class PrequentialLoop:
         """
         n, last_offsets = 0, self._last_offsets
         for record in reversed(self._polled):
-            n += (record.partition < 0) == labels
-            if record.offset <= last_offsets.get(record.partition, -1):
+            n += (record.origin.stream != self.source.stream) == labels
+            if record.offset <= last_offsets.get(record.origin, -1):
                 break  # the one that was begun last, which may not be finished
         return n
 
@@ -198,15 +197,15 @@ class PrequentialLoop:
         for record in records:
             if self._stopping:
                 return
-            offset, partition = record.offset, record.partition
-            if offset <= last_offsets.get(partition, -1):
+            offset, origin = record.offset, record.origin
+            if offset <= last_offsets.get(origin, -1):
                 raise self._disorder(record)
-            last_offsets[partition] = offset
+            last_offsets[origin] = offset
             payload = record.payload
             if type(payload) is bytes and payload.startswith(MARK):  # as `is_command` does
                 self._obey(record, payload)
                 if checkpoint is not None:
-                    checkpoint.passed(partition, offset, perf_counter())
+                    checkpoint.passed(origin, offset, perf_counter())
                 continue
             outcomes: list[Step | DeadLetter] = []
             error: Exception | None = None
@@ -235,9 +234,9 @@ class PrequentialLoop:
                     self._note_success(is_repeat, outcomes)
                 if is_repeat:
                     for listener in self.listeners:
-                        listener.on_repeat(partition, offset)
+                        listener.on_repeat(origin, offset)
             if checkpoint is not None:
-                checkpoint.passed(partition, offset, ended)
+                checkpoint.passed(origin, offset, ended)
             if self._n_failed_at_first and self._fails_at_first(_MOST_FAILURES_AT_FIRST):
                 raise self._nothing_learned()
 
@@ -247,7 +246,7 @@ class PrequentialLoop:
         What comes of it is appended to `outcomes`, also if an error follows.
         """
         decode = self._decode
-        if record.partition < 0 and self._labels is not None:
+        if self._labels is not None and record.origin.stream == self._labels.stream:
             decode = self._labels.decode
         example = decode(record.payload, record.timestamp)
         if self._key_name is not None and record.key is not None and example.x is not None:
@@ -261,7 +260,7 @@ class PrequentialLoop:
             return False
         if self.late is not None:
             # One by one: those before an error stay in the list.
-            outcomes.extend(self.late.outcomes(record, example, self._stepper, self._letter))
+            outcomes.extend(self.late.outcomes(record, example, self._stepper))
         elif example.x is None:
             raise MalformedError(
                 "x: missing; set pending_events to learn labels that come in records of their own"
@@ -272,7 +271,6 @@ class PrequentialLoop:
 
     def _obey(self, record: Record, payload: bytes) -> None:
         """Carry out a command; one that can't be carried out becomes a dead letter."""
-        partition, offset = record.partition, record.offset
         try:
             contender = promoted(payload)
             if not isinstance(self.learner, Promotable):
@@ -286,7 +284,7 @@ class PrequentialLoop:
             kind = "" if known else f"the command failed: {type(error).__name__}: "
             self._send(self._letter_of(record, f"{kind}{error}"))
             return
-        command = Command(partition, offset, record.timestamp, "promote", contender)
+        command = Command(*record.origin, record.offset, record.timestamp, "promote", contender)
         for listener in self.listeners:
             listener.on_command(command)
 
@@ -300,16 +298,10 @@ class PrequentialLoop:
         if self._accept is not None and not step.late:
             self._accept(step.time)
 
-    def _place(self, partition: int) -> tuple[str, int]:
-        """Return the name of a partition's log, and the partition's number there."""
-        if partition < 0 and self._labels is not None:
-            return self._labels.stream, label_partition(partition)
-        return self.source.stream, partition
-
     def _disorder(self, record: Record) -> SourceError:
         return SourceError(
-            f"{self._place(record.partition)[0]}: offset {record.offset} came after "
-            f"{self._last_offsets.get(record.partition, -1)}; events must come in strictly "
+            f"{record.origin}: offset {record.offset} came after "
+            f"{self._last_offsets.get(record.origin, -1)}; events must come in strictly "
             "increasing order"
         )
 
@@ -336,12 +328,10 @@ class PrequentialLoop:
 
     def _letter_of(self, record: Record, reason: str) -> DeadLetter:
         """Return the letter of a record of the source."""
-        place, payload = self._place(record.partition), payload_bytes(record.payload)
-        return DeadLetter.of(*place, record.offset, payload, reason, record.key, record.timestamp)
-
-    def _letter(self, partition: int, offset: int, payload: bytes, reason: str) -> DeadLetter:
-        """Return the letter of an event or a label that has waited: only its payload was kept."""
-        return DeadLetter.of(*self._place(partition), offset, payload, reason)
+        payload = payload_bytes(record.payload)
+        return DeadLetter.of(
+            *record.origin, record.offset, payload, reason, record.key, record.timestamp
+        )
 
     def _send(self, letter: DeadLetter) -> None:
         for listener in self.listeners:

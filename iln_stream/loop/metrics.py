@@ -25,7 +25,7 @@ from iln_stream.loop.task import Regression, Task
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec, find_metrics, find_reporter
 from iln_stream.state import StateDict
-from iln_stream.streams import Sequencer, Source
+from iln_stream.streams import Sequencer, Source, StreamPartition
 
 
 def label_metrics(
@@ -176,7 +176,7 @@ class ModelMetrics(Listener):
         self.n_dead_letters += 1
         self._last_progress = perf_counter()
 
-    def on_repeat(self, partition: int, offset: int) -> None:
+    def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Count the repeat."""
         self.n_repeats += 1
         self._last_progress = perf_counter()

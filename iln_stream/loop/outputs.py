@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from iln_stream.errors import LostPlaceError
 from iln_stream.loop.step import Listener, Step
 from iln_stream.records import LEARNER_FAILED, Command, DeadLetter, PredictionEncoder
-from iln_stream.streams import Sink, TransactionalSink
+from iln_stream.streams import Sink, StreamPartition, TransactionalSink
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class PredictionWriter(Listener):
     def on_step(self, step: Step) -> None:
         """Write the step's prediction, unless its label is late: then it was written before."""
         if not step.late:
-            self._write_to(step.partition, _key(step), self._encoded(step))
+            self._write_to(step.origin.partition, _key(step), self._encoded(step))
 
     def on_idle(self) -> None:
         """Send queued predictions; waiting until they are stored would hide an outage."""
@@ -43,8 +43,8 @@ class PredictionWriter(Listener):
 
     def _encoded(self, step: Step) -> bytes:
         return self._encode(
-            step.partition, step.offset, step.event_id, step.time, step.key, step.y_pred, step.y,
-            *step.details,
+            step.origin.partition, step.offset, step.event_id, step.time, step.key, step.y_pred,
+            step.y, *step.details,
         )  # fmt: skip
 
 
@@ -75,16 +75,17 @@ class TransactionalPredictionWriter(PredictionWriter):
         sink: TransactionalSink,
         encode: PredictionEncoder,
         stream: str,
-        ends: Mapping[int, int],
+        ends: Mapping[StreamPartition, int],
     ) -> None:
         super().__init__(sink, encode)
         self._transactions = sink
         self._committed = sink.committed()
         for partition, offset in self._committed.items():
-            if offset > ends.get(partition, offset):
+            end = ends.get(StreamPartition(stream, partition), offset)
+            if offset > end:
                 raise LostPlaceError(
                     f"predictions: those of {stream}, partition {partition}, are committed up to "
-                    f"offset {offset}, but it now ends at {ends[partition]}: it was restored from "
+                    f"offset {offset}, but it now ends at {end}: it was restored from "
                     "an older copy. Write predictions to another topic"
                 )
         if self._committed:
@@ -93,8 +94,9 @@ class TransactionalPredictionWriter(PredictionWriter):
 
     def on_step(self, step: Step) -> None:
         """Publish the step's prediction, unless it is committed or its label is late."""
-        if not step.late and step.offset >= self._committed.get(step.partition, 0):
-            self._transactions.publish(step.partition, step.offset, _key(step), self._encoded(step))
+        partition, offset = step.origin.partition, step.offset
+        if not step.late and offset >= self._committed.get(partition, 0):
+            self._transactions.publish(partition, offset, _key(step), self._encoded(step))
         else:
             self._transactions.flush_if_due()
 
@@ -102,7 +104,7 @@ class TransactionalPredictionWriter(PredictionWriter):
         """Commit the transaction if it is due."""
         self._transactions.flush_if_due()
 
-    def on_repeat(self, partition: int, offset: int) -> None:
+    def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Commit the transaction if it is due."""
         self._transactions.flush_if_due()
 
@@ -136,7 +138,7 @@ class DeadLetterWriter(Listener):
         """Store letters that have waited long enough."""
         self._flush_if_due()
 
-    def on_repeat(self, partition: int, offset: int) -> None:
+    def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Store letters that have waited long enough."""
         self._flush_if_due()
 

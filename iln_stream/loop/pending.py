@@ -29,7 +29,7 @@ class Pending(NamedTuple):
     time
         When it happened, in POSIX seconds; None: unknown.
     partition, offset
-        Position of its record.
+        Position of its record in the log of events.
     token
         What the learner computed then; None: the learner makes no tokens.
     weight

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.records import Command, DeadLetter, Decoder
+from iln_stream.streams import StreamPartition
 
 
 class Weights:
@@ -100,9 +101,8 @@ class Step(NamedTuple):
 
     Parameters
     ----------
-    partition, offset
-        Position of the record in its stream. In a second log, of labels, the partition is negative
-        (see `streams.label_partition`).
+    origin, offset
+        Where the record is.
     event_id
         The sender's id of the event, if any.
     time
@@ -135,7 +135,7 @@ class Step(NamedTuple):
 
     """
 
-    partition: int
+    origin: StreamPartition
     offset: int
     event_id: str | None
     time: float | None
@@ -166,7 +166,7 @@ class Listener:
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Handle a record that could not be decoded, predicted or learned."""
 
-    def on_repeat(self, partition: int, offset: int) -> None:
+    def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Handle a record that was skipped because it repeats an earlier one."""
 
     def on_command(self, command: Command) -> None:
@@ -217,7 +217,7 @@ class Promotable(Protocol):
 class Checkpointing(Protocol):
     """Makes the loop's progress durable."""
 
-    def passed(self, partition: int, offset: int, ended: float) -> None:
+    def passed(self, origin: StreamPartition, offset: int, ended: float) -> None:
         """Note that a record was processed and that the outputs have its results.
 
         `ended` is a recent value of `time.perf_counter`.

@@ -73,7 +73,7 @@ class Stepper:
             loss, flags = self._score(y_pred, y)
         ended = perf_counter()
         return Step(
-            record.partition, record.offset, example.id, example.time, x, y, y_pred,
+            record.origin, record.offset, example.id, example.time, x, y, y_pred,
             loss, flags, False, ended - started, ended, record.key, details,
         )  # fmt: skip
 
@@ -91,7 +91,7 @@ class Stepper:
         details = NO_DETAILS if self._details is None else self._details(x)
         ended = perf_counter()
         step = Step(
-            record.partition, record.offset, example.id, example.time, x, None, y_pred,
+            record.origin, record.offset, example.id, example.time, x, None, y_pred,
             None, (), False, ended - started, ended, record.key, details,
         )  # fmt: skip
         return step, token
@@ -114,7 +114,7 @@ class Stepper:
         ended = perf_counter()
         unknown = event.time is None or label.time is None
         return Step(
-            record.partition, record.offset, event_id, event.time, event.x, y, event.y_pred,
+            record.origin, record.offset, event_id, event.time, event.x, y, event.y_pred,
             loss, flags, True, ended - started, ended, record.key, Details(event.intervals),
             None if unknown else label.time - event.time,  # type: ignore[operator]
             event.baselines,

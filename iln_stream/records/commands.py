@@ -18,9 +18,8 @@ class Command(NamedTuple):
 
     Parameters
     ----------
-    partition, offset
-        Position of its record. In a second log, of labels, the partition is negative (see
-        `streams.label_partition`).
+    stream, partition, offset
+        Where its record is.
     time
         When the record was written, in POSIX seconds; None: unknown.
     name
@@ -30,6 +29,7 @@ class Command(NamedTuple):
 
     """
 
+    stream: str
     partition: int
     offset: int
     time: float | None

@@ -23,7 +23,7 @@ from iln_stream.reporting import MetricSpec
 from iln_stream.service.decoding import build_decoder, build_weights
 from iln_stream.service.learners import DetailsOf, PredictOnly, key_name, task_of
 from iln_stream.service.settings import LATE_SETTINGS, Settings
-from iln_stream.service.streams import build_label_log
+from iln_stream.service.streams import build_label_log, label_stream
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Checkpoint
 from iln_stream.state import StateDict
@@ -85,7 +85,7 @@ class Assembly:
         self.watched = metrics.watch(learner, source, model, task, levels)
         n_ids = settings.recent_ids
         self.recent_ids = RecentIds(n_ids, labelled=not settings.horizon) if n_ids else None
-        self.late = _late(settings, task)
+        self.late = _late(settings, task, stream)
         self.live: LiveModel | None = None
         self._key_name = key_name(settings)
         self._read(settings, stream, source)
@@ -158,10 +158,11 @@ class Assembly:
         }
 
 
-def _late(settings: Settings, task: Task) -> LateLabels | Forecasts | None:
+def _late(settings: Settings, task: Task, stream: Scheme) -> LateLabels | Forecasts | None:
     if not settings.horizon:
         policy = late_policy(settings, task)
-        return None if policy is None else LateLabels(policy, task)
+        streams = [each.name for each in (stream, label_stream(settings)) if each is not None]
+        return None if policy is None else LateLabels(policy, task, streams)
     (horizon,) = settings.horizon
     return Forecasts(Horizon.of(horizon), task)
 

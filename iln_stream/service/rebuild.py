@@ -23,7 +23,6 @@ from iln_stream.service.streams import (
     label_stream,
     one_source,
     open_one,
-    place,
     readers,
     settings_of,
     source_stream,
@@ -34,7 +33,7 @@ from iln_stream.service.warming import Warming
 from iln_stream.service.worker import serves_live
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Snapshot, SnapshotFolder
-from iln_stream.streams import Resume, Scheme, Selection, Start, label_partition
+from iln_stream.streams import Resume, Scheme, Selection, Start, StreamPartition, as_texts
 
 
 class Loss(NamedTuple):
@@ -118,27 +117,23 @@ class ReadAgain:
     """
 
     def __init__(self, settings: Settings, stream: Scheme) -> None:
-        self._before: dict[tuple[str, int], int] = {}
+        self._before: dict[StreamPartition, int] = {}
         if settings.snapshots is None:
             return
-        labels = label_stream(settings)
         for reader in readers(settings, stream):
             folder = folder_of(settings, stream, reader)
             found = SnapshotFolder(folder).stored() if folder.is_dir() else []
-            for partition, offset in found[-1].header.rebuilt.items() if found else ():
-                key = stream.name, partition
-                if partition < 0 and labels is not None:
-                    key = labels.name, label_partition(partition)
-                self._before[key] = max(offset, self._before.get(key, 0))
+            for origin, offset in found[-1].header.rebuilt.items() if found else ():
+                self._before[origin] = max(offset, self._before.get(origin, 0))
 
     def has(self, stream: str, partition: int, offset: int) -> bool:
         """Return whether a rebuild has read the record."""
-        return offset < self._before.get((stream, partition), 0)
+        return offset < self._before.get(StreamPartition(stream, partition), 0)
 
 
 log = logging.getLogger(__name__)
 
-Skip = Mapping[int, Sequence[range]]
+Skip = Mapping[StreamPartition, Sequence[range]]
 """Offsets to skip, by partition."""
 
 
@@ -149,7 +144,7 @@ def rebuild(
     *,
     forget: bool = False,
     console: Console | None = None,
-) -> list[dict[int, int]]:
+) -> list[dict[StreamPartition, int]]:
     """Let each reader's new learner learn the log again, up to the position of its snapshots.
 
     A rebuild publishes nothing: the predictions and dead letters of these records are stored
@@ -200,17 +195,15 @@ def rebuild(
         labels.wait()
     skip = skip or {}
     parts = readers(settings, stream)
-    partitions = sorted({partition for each in parts for partition in each.all_partitions})
-    if isinstance(until, int) and len(partitions) > 1:
+    origins = {origin for each in parts for origin in each.origins}
+    if isinstance(until, int) and len(origins) > 1:
         raise SettingsError(
-            f"until = {until}: an offset needs a single partition, and {len(partitions)} are "
+            f"until = {until}: an offset needs a single partition, and {len(origins)} are "
             "learned; give a time, like 2026-01-31T12:00:00Z"
         )
-    if strangers := sorted(skip.keys() - set(partitions)):
-        raise SettingsError(
-            f"skip: {place(strangers[0])} is not learned; give one of "
-            f"{', '.join(str(p) for p in partitions if p >= 0)}"
-        )
+    if strangers := sorted(skip.keys() - origins):
+        learned = ", ".join(map(str, sorted(origins)))
+        raise SettingsError(f"skip: {strangers[0]} is not learned; give one of {learned}")
     if not forget:
         for each in parts:  # before the first one is replaced
             with ExitStack() as opened:
@@ -246,24 +239,24 @@ def _open(
     reached = recovery.reached
     history = _history(settings, recovery)
     inputs: list[Selection] = []
-    rebuilt: dict[int, int] = {}
+    rebuilt: dict[StreamPartition, int] = {}
     n_offsets = n_later = 0
-    for partition in reader.all_partitions:
-        stop_at = _stop_at(settings, stream, partition, reached.get(partition, 0), until)
-        n_later += reached.get(partition, 0) - stop_at
-        skipped = skip.get(partition, ())
-        _check_skip(partition, skipped, stop_at)
+    for origin in reader.origins:
+        stop_at = _stop_at(settings, stream, origin, reached.get(origin, 0), until)
+        n_later += reached.get(origin, 0) - stop_at
+        skipped = skip.get(origin, ())
+        _check_skip(origin, skipped, stop_at)
         begin: Start = start
-        if history is not None and (at := history["start"].get(str(partition))) is not None:
+        if history is not None and (at := history["start"].get(str(origin))) is not None:
             begin = Resume(at, None, accept_loss=True)  # where the log began after the history
-        log_of_one = open_one(settings, stream, partition, begin, stop_at)
+        log_of_one = open_one(settings, stream, origin, begin, stop_at)
         opened.callback(log_of_one.close)
-        if recovery.is_of_another_topic(partition, log_of_one.topic_id):
+        if recovery.is_of_another_topic(origin, log_of_one.topic_id):
             log_of_one.stop_here()
         else:
-            n_offsets += max(0, stop_at - log_of_one.positions[partition])
+            n_offsets += max(0, stop_at - log_of_one.positions[origin])
             # Not `stop_at`: `run` reads the records after it again, and writes new dead letters.
-            rebuilt[partition] = reached.get(partition, 0)
+            rebuilt[origin] = reached.get(origin, 0)
         inputs.append(Selection(log_of_one, skipped))
     recovery.rebuilt = rebuilt
     loss = Loss.of(recovery.newest_readable, reader, n_later)
@@ -278,7 +271,7 @@ def _rebuild_one(
     skip: Skip,
     forget: bool,
     console: Console | None,
-) -> dict[int, int]:
+) -> dict[StreamPartition, int]:
     settings = settings_of(settings, reader)
     with ExitStack() as opened:
         recovery, inputs, n, loss = _open(settings, stream, reader, until, skip, opened)
@@ -293,7 +286,7 @@ def _rebuild_one(
             assembly.live.champion = getattr(learner, "champion", None)
             observers.append(assembly.live)
         if settings.warm_start:
-            began = {str(p): at for p, at in source.positions.items()}
+            began = as_texts(source.positions)
             recovery.history = History(settings).teach(assembly) | {"start": began}
         checkpoint = recovery.checkpoint(source, learner, assembly.states, [], at_the_end=True)
         if console is not None and console.is_terminal:
@@ -305,7 +298,7 @@ def _rebuild_one(
         # Coverage counts intervals; nobody reads explanations.
         details = build_details(learner, settings.prediction_intervals)
         assembly.loop(observers, checkpoint, details).run()
-        positions = {partition: at for each in inputs for partition, at in each.positions.items()}
+        positions = {origin: at for each in inputs for origin, at in each.positions.items()}
         if not forget:
             loss.refuse(sum(each.n_read for each in inputs))
         checkpoint.move_to(positions)  # the last records may have been skipped
@@ -334,7 +327,7 @@ def _history(settings: Settings, recovery: Recovery) -> dict[str, Any] | None:
 def _stop_at(
     settings: Settings,
     stream: Scheme,
-    partition: int,
+    origin: StreamPartition,
     reached: int,
     until: int | dt.datetime | None,
 ) -> int:
@@ -343,23 +336,23 @@ def _stop_at(
         return reached
     if isinstance(until, int):
         return min(reached, until)
-    with closing(open_one(settings, stream, partition, until)) as at_the_time:
-        return min(reached, at_the_time.positions[partition])
+    with closing(open_one(settings, stream, origin, until)) as at_the_time:
+        return min(reached, at_the_time.positions[origin])
 
 
-def _check_skip(partition: int, skip: Sequence[range], stop_at: int) -> None:
+def _check_skip(origin: StreamPartition, skip: Sequence[range], stop_at: int) -> None:
     """Refuse to skip a record that `run` would then learn."""
     for each in skip:
         if each.stop > stop_at:
             raise SettingsError(
-                f"skip: offset {each.stop - 1} of {place(partition)} is beyond the rebuild, and "
+                f"skip: offset {each.stop - 1} of {origin} is beyond the rebuild, and "
                 f"`iln-stream run` would learn it: name offsets before {stop_at}"
             )
 
 
 def _log_skipped(inputs: Sequence[Selection]) -> None:
     for each in inputs:
-        for partition in each.partitions:
+        for origin in each.positions:
             offsets = [str(r.start) if len(r) == 1 else f"{r.start}-{r[-1]}" for r in each.skipped]
             if offsets:  # formatted here, so that no line counts as a repeat of another
-                log.info(f"{place(partition)}: skipped offsets {', '.join(offsets)}")
+                log.info(f"{origin}: skipped offsets {', '.join(offsets)}")

@@ -25,8 +25,10 @@ from iln_stream.service.challengers import (
 from iln_stream.service.decoding import described
 from iln_stream.service.learners import Keys, build_learner, described_contest, options_of
 from iln_stream.service.settings import LATE_SETTINGS, Settings
-from iln_stream.service.streams import Reader, described_labels, place, start_of, time_of_records
+from iln_stream.service.streams import Reader, described_labels, start_of, time_of_records
 from iln_stream.snapshots import (
+    HISTORY,
+    LABELS,
     Checkpoint,
     Header,
     Positions,
@@ -48,7 +50,9 @@ from iln_stream.streams import (
     Scheme,
     Sequencer,
     Start,
+    StreamPartition,
     after,
+    of_stream,
     read_journal,
 )
 
@@ -91,7 +95,7 @@ class ArrivalOrder:
         time_of: Callable[[Record], float | None] | None = None,
         source: SnapshotFolder | None = None,
     ) -> None:
-        self._partitions = [log.partitions[0] for log in inputs]
+        self._origins = [origin for log in inputs for origin in log.positions]
         self._kept: deque[Positions] = deque(maxlen=keep)
         if resumed is not None:
             for each in reversed((source or folder).places()):
@@ -100,7 +104,8 @@ class ArrivalOrder:
         journals = sorted((source or folder).path.glob("*.journal"))
         # An older journal precedes a rebuild, which learned in another order and keeps no journal.
         ours = [path for path in journals if resumed and int(path.stem) >= resumed.epoch]
-        written = _within(read_journal(ours[-1]), inputs) if ours else []
+        streams = inputs[0].stream, inputs[-1].stream
+        written = _within(read_journal(ours[-1], streams), inputs) if ours else []
         needed = after(written, self._bound)
         self._journal = Journal(folder.path / f"{epoch:06}.journal", needed)
         if source is None:
@@ -118,7 +123,7 @@ class ArrivalOrder:
     def _bound(self) -> Positions:
         """Positions before which none of the kept snapshots needs the order."""
         kept = list(self._kept)
-        return {p: min((each.get(p, 0) for each in kept), default=0) for p in self._partitions}
+        return {p: min((each.get(p, 0) for each in kept), default=0) for p in self._origins}
 
     def _keep(self, header: Header, topic_id: str | None) -> None:
         if None in (header.topic_id, topic_id) or header.topic_id == topic_id:
@@ -128,15 +133,16 @@ class ArrivalOrder:
 def _within(runs: Sequence[Run], inputs: Sequence[Log]) -> list[Run]:
     """Return the runs that end within the log, which may have lost its end."""
     ends = {
-        each.partitions[0]: each.positions[each.partitions[0]] + each.lag
+        origin: position + each.lag
         for each in inputs
         if each.lag is not None
+        for origin, position in each.positions.items()
     }
-    lost = [run for run in runs if run.end > ends.get(run.partition, run.end)]
+    lost = [run for run in runs if run.end > ends.get(run.origin, run.end)]
     if lost:
         log.error(
             "the log lost records that were learned; their order (%s) is dropped",
-            ", ".join(f"partition {run.partition} up to {run.end}" for run in lost[:5]),
+            ", ".join(f"{run.origin} up to {run.end}" for run in lost[:5]),
         )
     return [run for run in runs if run not in lost]
 
@@ -197,13 +203,6 @@ def _shares(name: str, reader: Reader) -> bool:
 
 CONFIGURATION = ("learner", "seed", "recent_ids", "pending_events")
 """The settings that, with the log, determine a learner's state."""
-
-
-LABELS = "labels"
-"""Entry of a configuration that describes the log of labels, if there is one."""
-
-HISTORY = "history"
-"""Entry of a configuration that describes the files that were learned before the log."""
 
 
 def configuration(settings: Settings, history: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -337,11 +336,11 @@ class Recovery:
             return self._furthest_unread(places)
         newest = next(iter(headers))
         ours = [h for h in headers.values() if h.topic_id == headers[newest].topic_id]
-        reached = {p: max(h.positions.get(p, 0) for h in ours) for p in self._reader.all_partitions}
+        reached = {p: max(h.positions.get(p, 0) for h in ours) for p in self._reader.origins}
         if len(reached) == 1:  # the file name gives the position
             unread = [p.next_offset for p in places if p not in headers and p > newest]
-            ((partition, offset),) = reached.items()
-            reached = {partition: max([offset, *unread])}
+            ((origin, offset),) = reached.items()
+            reached = {origin: max([offset, *unread])}
         return reached
 
     def _readable(self, place: SnapshotId) -> Snapshot | None:
@@ -352,13 +351,13 @@ class Recovery:
 
     def _furthest_unread(self, places: Sequence[SnapshotId]) -> Positions:
         """Return the furthest positions of unreadable snapshots: by file name, or by journal."""
-        if len(self._reader.all_partitions) == 1:
-            furthest = max(place.next_offset for place in places)
-            return {self._reader.partitions[0]: furthest}
-        ends: dict[int, int] = {}
+        origins = self._reader.origins
+        if len(origins) == 1:
+            return {origins[0]: max(place.next_offset for place in places)}
+        ends: dict[StreamPartition, int] = {}
         for path in sorted(self._folder.path.glob("*.journal")):
-            for run in read_journal(path):
-                ends[run.partition] = max(run.end, ends.get(run.partition, 0))
+            for run in read_journal(path, (origins[0].stream, origins[-1].stream)):
+                ends[run.origin] = max(run.end, ends.get(run.origin, 0))
         return ends
 
     @property
@@ -367,20 +366,20 @@ class Recovery:
         found = map(self._readable, self._from.places())
         return next((snapshot for snapshot in found if snapshot is not None), None)
 
-    def is_of_another_topic(self, partition: int, topic_id: str | None) -> bool:
+    def is_of_another_topic(self, origin: StreamPartition, topic_id: str | None) -> bool:
         """Whether the newest readable snapshot is of a topic with another id."""
         snapshot = self.newest_readable
-        known = None if snapshot is None else _topic_id(snapshot.header, partition)
+        known = None if snapshot is None else _topic_id(snapshot.header, origin)
         return None not in (known, topic_id) and known != topic_id
 
-    def start(self, partition: int) -> Start | None:
+    def start(self, origin: StreamPartition) -> Start | None:
         """Return where to start reading a partition."""
         if (header := self.header) is None:
             return start_of(self._settings)
-        if partition not in header.positions:  # the partition is new, and so is each record in it
+        if origin not in header.positions:  # the partition is new, and so is each record in it
             return "earliest"
-        topic_id = _topic_id(header, partition)
-        return Resume(header.positions[partition], topic_id, self._settings.accept_loss)
+        topic_id = _topic_id(header, origin)
+        return Resume(header.positions[origin], topic_id, self._settings.accept_loss)
 
     def sequencer(self, inputs: Sequence[Log]) -> Sequencer:
         """Return several partitions as one source, whose order is recorded beside the snapshots."""
@@ -503,8 +502,8 @@ class Recovery:
         """Refuse a snapshot of other settings; warn if library versions or the CPU differ."""
         ours = {LABELS: None, **configuration(self._settings)}
         here = f"snapshots: {self._from.path}"
-        events = [partition for partition in header.positions if partition >= 0]
-        if header.stream != self._stream.name or not set(events) <= set(self._reader.partitions):
+        events = of_stream(header.positions, header.stream)
+        if header.stream != self._stream.name or not events.keys() <= set(self._reader.partitions):
             partitions = ", ".join(map(str, events))
             raise RefusedError(
                 f"{here} is a snapshot of topic {header.stream}, partition {partitions}: choose "
@@ -519,9 +518,9 @@ class Recovery:
                 f"{here} was saved with other settings: {changes}. Restore them, or learn the log "
                 "again with `iln-stream rebuild`"
             )
-        if gone := sorted(header.positions.keys() - set(self._reader.all_partitions)):
+        if gone := sorted(header.positions.keys() - set(self._reader.origins)):
             raise RefusedError(
-                f"{here} has read the labels in {', '.join(map(place, gone))}, which this run does "
+                f"{here} has read the labels in {', '.join(map(str, gone))}, which this run does "
                 "not read: set learner_per as before; or, if the topic of labels was deleted and "
                 "recreated, learn the log again with `iln-stream rebuild`"
             )
@@ -552,9 +551,9 @@ def _remedy(saved: str) -> str:
     return "To have all of the state from this baseline, learn the log again: `iln-stream rebuild`"
 
 
-def _topic_id(header: Header, partition: int) -> str | None:
+def _topic_id(header: Header, origin: StreamPartition) -> str | None:
     """Return the id of the topic that a partition is of."""
-    return header.topic_id if partition >= 0 else header.labels_topic_id
+    return header.topic_id if origin.stream == header.stream else header.labels_topic_id
 
 
 def history_of(header: Header) -> dict[str, Any] | None:

@@ -19,7 +19,6 @@ from iln_stream.service.decoding import NOTATION, check_format, mapping_of, pars
 from iln_stream.service.settings import Settings, with_others
 from iln_stream.settings import SettingsError
 from iln_stream.streams import (
-    LabelPartition,
     Log,
     Record,
     Resume,
@@ -29,7 +28,7 @@ from iln_stream.streams import (
     Source,
     Start,
     StreamOptions,
-    label_partition,
+    StreamPartition,
     stream_at,
 )
 
@@ -165,7 +164,7 @@ def time_of_records(settings: Settings, source: Scheme) -> Callable[[Record], fl
     of_label = _record_time(_mapping(own), own, labels)
 
     def time_of(record: Record) -> float | None:
-        time = of_event if record.partition >= 0 else of_label
+        time = of_event if record.origin.stream == source.name else of_label
         return record.timestamp if time is None else time(record.payload, record.timestamp)
 
     return time_of
@@ -276,6 +275,8 @@ class Reader(NamedTuple):
 
     Parameters
     ----------
+    stream
+        Name of the log of events.
     name
         Identifies the reader within its stream, in folder names and transactional ids.
     partitions
@@ -283,7 +284,7 @@ class Reader(NamedTuple):
     seed
         Seed of the learner.
     labels
-        Partitions of the log of labels, by `label_partition`, if there is one.
+        Partitions of the log of labels, if there is one.
     horizon
         How far ahead it forecasts; None: it does not.
     writes_unreadable
@@ -292,17 +293,18 @@ class Reader(NamedTuple):
 
     """
 
+    stream: str
     name: str
     partitions: tuple[int, ...]
     seed: int
-    labels: tuple[int, ...] = ()
+    labels: tuple[StreamPartition, ...] = ()
     horizon: str | None = None
     writes_unreadable: bool = True
 
     @property
-    def all_partitions(self) -> tuple[int, ...]:
+    def origins(self) -> tuple[StreamPartition, ...]:
         """Partitions of both logs, those of the events first."""
-        return self.partitions + self.labels
+        return (*(StreamPartition(self.stream, p) for p in self.partitions), *self.labels)
 
 
 def readers(settings: Settings, stream: Scheme) -> list[Reader]:
@@ -361,24 +363,29 @@ def settings_of(settings: Settings, reader: Reader) -> Settings:
 
 def _readers_of_partitions(settings: Settings, stream: Scheme) -> list[Reader]:
     if not stream.is_log:
-        return [Reader("0", (0,), settings.seed)]
+        return [Reader(stream.name, "0", (0,), settings.seed)]
     chosen = chosen_partitions(settings, stream)
     if isinstance(settings.start, int) and len(chosen) > 1:
         raise SettingsError(
             f"start = {settings.start}: an offset needs a single partition, and {len(chosen)} are "
             "read: give earliest, latest or a time, or name one of --partitions"
         )
-    labels = label_stream(settings)
-    if settings.learner_per == "partition" and labels is not None:
-        _check_same_number(stream, labels)
+    of_labels: tuple[StreamPartition, ...] = ()
+    is_apart = settings.learner_per == "partition"
+    if (labels := label_stream(settings)) is not None:
+        if is_apart:
+            _check_same_number(stream, labels)
+        of_labels = tuple(StreamPartition(labels.name, p) for p in labels.partitions())
+    if is_apart or len(chosen) == 1:
         return [
-            Reader(str(p), (p,), seed_of(settings.seed, p), (label_partition(p),)) for p in chosen
-        ]
-    of_labels = () if labels is None else tuple(map(label_partition, labels.partitions()))
-    if len(chosen) == 1 or settings.learner_per == "partition":
-        return [Reader(str(p), (p,), seed_of(settings.seed, p), of_labels) for p in chosen]
+            Reader(
+                stream.name, str(p), (p,), seed_of(settings.seed, p),
+                tuple(each for each in of_labels if not is_apart or each.partition == p),
+            )
+            for p in chosen
+        ]  # fmt: skip
     name = "all" if settings.partitions == "all" else "+".join(map(str, chosen))
-    return [Reader(name, chosen, settings.seed, of_labels)]
+    return [Reader(stream.name, name, chosen, settings.seed, of_labels)]
 
 
 def chosen_partitions(settings: Settings, stream: Scheme) -> tuple[int, ...]:
@@ -429,8 +436,7 @@ def open_inputs(
     settings: Settings,
     stream: Scheme,
     reader: Reader,
-    start: Callable[[int], Start | None],
-    stop_at: Callable[[int], int | None] = lambda _: None,
+    start: Callable[[StreamPartition], Start | None],
 ) -> list[Log]:
     """Open each partition of a reader.
 
@@ -442,14 +448,14 @@ def open_inputs(
         Log of the events.
     reader
         Partitions to open.
-    start, stop_at
-        Return where to start reading a partition, and where to stop; see `Scheme.log`.
+    start
+        Returns where to start reading a partition; see `Scheme.log`.
 
     """
     with ExitStack() as opened:
         inputs: list[Log] = []
-        for number in reader.all_partitions:
-            log = open_one(settings, stream, number, start(number), stop_at(number))
+        for origin in reader.origins:
+            log = open_one(settings, stream, origin, start(origin))
             opened.callback(log.close)
             inputs.append(log)
         opened.pop_all()
@@ -457,14 +463,16 @@ def open_inputs(
 
 
 def open_one(
-    settings: Settings, stream: Scheme, number: int, start: Start | None, stop_at: int | None = None
+    settings: Settings,
+    stream: Scheme,
+    origin: StreamPartition,
+    start: Start | None,
+    stop_at: int | None = None,
 ) -> Log:
-    """Open a partition of the log of events or, if the number is negative, of labels."""
-    if number >= 0:
-        return stream.log(number, start, stop_at=stop_at)
-    labels = label_stream(settings)
-    assert labels is not None
-    return LabelPartition(labels.log(label_partition(number), start, stop_at=stop_at))
+    """Open a partition of the log of events or of the log of labels."""
+    log = stream if origin.stream == stream.name else label_stream(settings)
+    assert log is not None
+    return log.log(origin.partition, start, stop_at=stop_at)
 
 
 def one_source(settings: Settings, stream: Scheme, inputs: Sequence[Log]) -> Log:
@@ -472,21 +480,6 @@ def one_source(settings: Settings, stream: Scheme, inputs: Sequence[Log]) -> Log
     if len(inputs) == 1:
         return inputs[0]
     return Sequencer(inputs, time_of=time_of_records(settings, stream))
-
-
-def place(number: int) -> str:
-    """Return a partition's name for messages.
-
-    Examples
-    --------
-    >>> from iln_stream.service.streams import place
-    >>> place(2), place(-1)
-    ('partition 2', 'partition 0 of labels')
-
-    """
-    return (
-        f"partition {number}" if number >= 0 else f"partition {label_partition(number)} of labels"
-    )
 
 
 Writers = list[DeadLetterWriter | PredictionWriter]

@@ -33,7 +33,6 @@ from iln_stream.service.streams import (
     one_source,
     open_inputs,
     open_one,
-    place,
     readers,
     settings_of,
     source_stream,
@@ -41,7 +40,7 @@ from iln_stream.service.streams import (
 from iln_stream.service.warming import Warming
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Header, Positions, learner_state
-from iln_stream.streams import Log, Resume, Scheme, Start
+from iln_stream.streams import Log, Resume, Scheme, Start, StreamPartition, as_texts
 
 log = logging.getLogger(__name__)
 
@@ -152,9 +151,9 @@ def _learn(
     own = settings_of_challenger(settings, challenger)
     with ExitStack() as opened:
         inputs: list[Log] = []
-        for partition in reader.all_partitions:
-            stop_at = positions.get(partition, 0)
-            inputs.append(open_one(own, stream, partition, _start(history, partition), stop_at))
+        for origin in reader.origins:
+            stop_at = positions.get(origin, 0)
+            inputs.append(open_one(own, stream, origin, _start(history, origin), stop_at))
             opened.callback(inputs[-1].close)
         source = one_source(own, stream, inputs)
         assembly = Assembly(own, stream, source, learner, name)
@@ -189,11 +188,11 @@ def _learn(
         )
 
 
-def _start(history: Mapping[str, Any] | None, partition: int) -> Start:
+def _start(history: Mapping[str, Any] | None, origin: StreamPartition) -> Start:
     """Return where to begin in a partition: after files of history where the others went on."""
-    if history is None or str(partition) not in history["start"]:
+    if history is None or str(origin) not in history["start"]:
         return "earliest"
-    return Resume(history["start"][str(partition)], None, accept_loss=True)
+    return Resume(history["start"][str(origin)], None, accept_loss=True)
 
 
 class Warmed(NamedTuple):
@@ -218,7 +217,7 @@ class Warmed(NamedTuple):
         return (
             f"history ({named(history)}): {history['n_events']} events, "
             f"{history['n_dead_letters']} dead letters; {history['scores']}; the log goes on at "
-            + ", ".join(f"offset {at} of {place(int(p))}" for p, at in history["start"].items())
+            + ", ".join(f"offset {at} of {p}" for p, at in history["start"].items())
         )
 
 
@@ -306,7 +305,7 @@ def _warm(
     for each in inputs:
         opened.callback(each.close)
     source = one_source(settings, stream, inputs)
-    start = {str(partition): at for partition, at in source.positions.items()}
+    start = as_texts(source.positions)
     learner = recovery.learner()
     learner_state(learner, settings.snapshot_pickle)  # if it can't be saved, refuse it now
     Warming.of(learner).run()

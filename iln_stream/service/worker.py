@@ -45,7 +45,6 @@ from iln_stream.service.streams import (
     label_stream,
     one_source,
     open_inputs,
-    place,
     settings_of,
     start_of,
 )
@@ -422,7 +421,6 @@ def _open_source(
 def _log_resumed(recovery: Recovery, reader: Reader) -> None:
     if (header := recovery.header) is not None:
         where = ", ".join(
-            f"offset {header.positions.get(partition, 0)} of {place(partition)}"
-            for partition in reader.all_partitions
+            f"offset {header.positions.get(origin, 0)} of {origin}" for origin in reader.origins
         )
         log.info(f"resuming from the newest snapshot, at {where}")

@@ -54,7 +54,7 @@ from iln_stream.serving.metrics import ApiMetrics, ModelCollector
 from iln_stream.serving.models import Models
 from iln_stream.serving.predicting import Predictor
 from iln_stream.serving.settings import ApiSettings
-from iln_stream.streams import Appended, NewRecord
+from iln_stream.streams import Appended, NewRecord, of_stream
 
 APPEND_SECONDS = 10.0
 """Seconds to wait for the log to store events."""
@@ -232,7 +232,7 @@ class Routes(NamedTuple):
                 **_version(name, predictor),
                 "learner": published.name,
                 "task": published.task,
-                "positions": {str(p): at for p, at in published.positions.items() if p >= 0},
+                "positions": of_stream(published.positions, published.stream),
                 "published_at": published.published_at,
                 "inputs": predictor.inputs(),
             }

@@ -9,6 +9,7 @@ from pathlib import Path
 from iln_stream.serving.gate import HttpError, retry
 from iln_stream.serving.predicting import Predictor
 from iln_stream.snapshots.follower import Follower, Published
+from iln_stream.streams import of_stream
 
 log = logging.getLogger(__name__)
 
@@ -171,7 +172,7 @@ class Models:
             found = [predictor.published]
         else:
             found = [model.predictor.published for _, model in self if model.predictor is not None]
-        ours = [[p for p in each.positions if p >= 0] for each in found if each.stream == stream]
+        ours = [of_stream(each.positions, stream) for each in found if each.stream == stream]
         if not ours and name is not None:
             raise HttpError(422, "model", f"model: {name} does not learn the log {stream}")
         if not ours:
@@ -198,7 +199,7 @@ class Models:
             sum(max(0, end - positions[p]) for p, end in ends.items() if p in positions)
             for _, model in self
             if model.predictor is not None and model.predictor.published.stream == stream
-            for positions in (model.predictor.published.positions,)
+            for positions in (of_stream(model.predictor.published.positions, stream),)
         ]
         return max(behind, default=None)
 

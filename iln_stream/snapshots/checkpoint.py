@@ -13,6 +13,7 @@ from iln_stream.reporting import MetricSpec
 from iln_stream.snapshots.file import Header, Snapshot, Stored
 from iln_stream.snapshots.folder import SnapshotFolder
 from iln_stream.state import StateDict
+from iln_stream.streams import StreamPartition, as_texts
 
 MOST_STORED = 20
 """Stored snapshots that a saver remembers."""
@@ -116,7 +117,7 @@ class Saver:
 
 log = logging.getLogger(__name__)
 
-Positions = Mapping[int, int]
+Positions = Mapping[StreamPartition, int]
 """Next offset by partition."""
 
 
@@ -184,9 +185,9 @@ class Checkpoint:
         self._n_refused = 0
         self._behind = False  # whether the last checkpoint was refused
 
-    def passed(self, partition: int, offset: int, ended: float) -> None:
+    def passed(self, origin: StreamPartition, offset: int, ended: float) -> None:
         """Note that a record is done and that the outputs have its results."""
-        self._positions[partition] = offset + 1
+        self._positions[origin] = offset + 1
         self._n_since += 1
         # Called once per event, so kept cheap.
         if ended >= self._due or self._n_since >= self._every_events or self._saver.failed:
@@ -225,7 +226,7 @@ class Checkpoint:
         return [
             {
                 "time": _when(header),
-                "positions": {str(p): offset for p, offset in header.positions.items()},
+                "positions": as_texts(header.positions),
                 "seconds": seconds,
                 "bytes": n_bytes,
             }
@@ -240,8 +241,8 @@ class Checkpoint:
         now = dict(self._positions)
         saved = {} if newest is None else newest.positions
         return sum(
-            offset - max(saved.get(partition, 0), self._begin.get(partition, 0))
-            for partition, offset in now.items()
+            offset - max(saved.get(origin, 0), self._begin.get(origin, 0))
+            for origin, offset in now.items()
         )
 
     def _save(self) -> None:

@@ -17,14 +17,23 @@ from numpy.typing import NDArray
 from iln_stream.errors import SnapshotError, StateError
 from iln_stream.kernels.cpu import cpu_baseline
 from iln_stream.state import Block, StateDict, from_bytes, pack, write_packed
+from iln_stream.streams import StreamPartition, as_texts
 
-MAJOR, MINOR = 2, 0
-"""Of the format. A reader takes any minor version of its own major version."""
+MAJOR, MINOR = 3, 0
+"""Of the format. A reader takes any minor version of its own major version, and of 2, which
+numbered the partitions."""
 
 _VERSION = f"{MAJOR}.{MINOR}"
 _MAGIC = b"iln-stream snapshot "
 _LONGEST_FIRST_LINE = 200
 _RECORDED = ("iln-stream", "numpy", "numba", "river")
+
+
+LABELS = "labels"
+"""Entry of a configuration that describes the log of labels, if there is one."""
+
+HISTORY = "history"
+"""Entry of a configuration that describes the files that were learned before the log."""
 
 
 class CorruptSnapshotError(SnapshotError):
@@ -50,7 +59,7 @@ class Header:
         Name of the topic.
     positions
         Where a run resumes: in each partition that is learned, the offset after the last record
-        that the state includes. Partitions of a second topic, of labels, have negative numbers.
+        that the state includes.
     topic_id
         The broker's id of the topic, which changes if the topic is recreated; None if unknown.
     n_partitions
@@ -76,7 +85,7 @@ class Header:
     """
 
     stream: str
-    positions: Mapping[int, int]
+    positions: Mapping[StreamPartition, int]
     topic_id: str | None
     n_partitions: int
     epoch: int
@@ -86,7 +95,7 @@ class Header:
     versions: Mapping[str, str] = field(default_factory=versions)
     labels_topic_id: str | None = None
     cpu_baseline: str = field(default_factory=cpu_baseline)
-    rebuilt: Mapping[int, int] = field(default_factory=dict)
+    rebuilt: Mapping[StreamPartition, int] = field(default_factory=dict)
 
     @property
     def next_offset(self) -> int:
@@ -97,6 +106,16 @@ class Header:
     def configuration_hash(self) -> str:
         """SHA-256 of the configuration as JSON with sorted keys."""
         return hashlib.sha256(json.dumps(self.configuration, sort_keys=True).encode()).hexdigest()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all fields as JSON values."""
+        return {
+            **asdict(self),
+            "positions": as_texts(self.positions),
+            "rebuilt": as_texts(self.rebuilt),
+            "next_offset": self.next_offset,
+            "configuration_hash": self.configuration_hash,
+        }
 
 
 class Stored(NamedTuple):
@@ -136,23 +155,7 @@ class Snapshot(NamedTuple):
             this file.
 
         """
-        blocks: dict[str, None] = {}
-
-        def stored(block: Block) -> str:
-            assert store is not None
-            name = store(block)
-            blocks[name] = None
-            return name
-
-        packed = pack(self.state, None if store is None else stored)
-        start = file.tell()
-        file.write(_first_line(_digest(_VERSION)))  # to be overwritten by one of the same length
-        content = _Hashed(file)
-        header = _as_json(self.header) | {"blocks": list(blocks)}
-        content.write(json.dumps(header).encode() + b"\n")
-        write_packed(*packed, cast(IO[bytes], content))
-        file.seek(start)
-        file.write(_first_line(content.digest))
+        write_container(file, self.header.as_json(), self.state, store)
 
     @classmethod
     def from_bytes(
@@ -168,11 +171,44 @@ class Snapshot(NamedTuple):
             When it is of another major version.
 
         """
-        header, _, state = _checked(data).partition(b"\n")
-        try:
-            return cls(_header(json.loads(header)), from_bytes(state, load))
-        except (KeyError, TypeError, ValueError, StateError) as error:
-            raise CorruptSnapshotError(f"its contents can't be read: {error}") from error
+        header, state = read_container(data, load)
+        return cls(header_of(header), state)
+
+
+def write_container(
+    file: BinaryIO,
+    header: Mapping[str, Any],
+    state: StateDict,
+    store: Callable[[Block], str] | None = None,
+) -> None:
+    """Write a header and a state, as `Snapshot.write` does."""
+    blocks: dict[str, None] = {}
+
+    def stored(block: Block) -> str:
+        assert store is not None
+        name = store(block)
+        blocks[name] = None
+        return name
+
+    packed = pack(state, None if store is None else stored)
+    start = file.tell()
+    file.write(_first_line(_digest(_VERSION)))  # to be overwritten by one of the same length
+    content = _Hashed(file)
+    content.write(json.dumps({**header, "blocks": list(blocks)}).encode() + b"\n")
+    write_packed(*packed, cast(IO[bytes], content))
+    file.seek(start)
+    file.write(_first_line(content.digest))
+
+
+def read_container(
+    data: bytes, load: Callable[[str], NDArray[Any]] | None = None
+) -> tuple[dict[str, Any], StateDict]:
+    """Return the header and the state in a file's contents; see `Snapshot.from_bytes`."""
+    header, _, state = _checked(data).partition(b"\n")
+    try:
+        return json.loads(header), from_bytes(state, load)
+    except (KeyError, TypeError, ValueError, StateError) as error:
+        raise CorruptSnapshotError(f"its contents can't be read: {error}") from error
 
 
 def blocks_of(file: BinaryIO) -> list[str]:
@@ -192,8 +228,8 @@ def blocks_of(file: BinaryIO) -> list[str]:
     return names
 
 
-def header_of(file: BinaryIO) -> Header:
-    """Return the header of a snapshot of the present format, without checking the file.
+def read_header(file: BinaryIO) -> dict[str, Any]:
+    """Return the header of a file of a known format, without checking the file.
 
     Raises
     ------
@@ -203,26 +239,38 @@ def header_of(file: BinaryIO) -> Header:
     """
     first, header = file.readline(_LONGEST_FIRST_LINE), file.readline()
     try:
-        if not first.startswith(_MAGIC + b"%d." % MAJOR):
+        if not first.startswith((_MAGIC + b"2.", _MAGIC + b"3.")):
             raise ValueError("it is of another format")
-        return _header(json.loads(header))
-    except (KeyError, TypeError, ValueError) as error:
+        return dict(json.loads(header))
+    except (TypeError, ValueError) as error:
         raise CorruptSnapshotError(f"its header can't be read: {error}") from error
 
 
-def _as_json(header: Header) -> dict[str, Any]:
-    return {
-        **asdict(header),
-        "next_offset": header.next_offset,
-        "configuration_hash": header.configuration_hash,
-    }
+def header_of(stored: dict[str, Any]) -> Header:
+    """Return the header of a snapshot from its JSON values.
 
+    Raises
+    ------
+    CorruptSnapshotError
+        When it can't be read.
 
-def _header(stored: dict[str, Any]) -> Header:
-    stored.setdefault("rebuilt", {})  # release 0.2.0 stored none
-    for name in ("positions", "rebuilt"):
-        stored[name] = {int(partition): offset for partition, offset in stored[name].items()}
-    return Header(**{each.name: stored[each.name] for each in fields(Header)})
+    """
+
+    def read(positions: Mapping[str, int]) -> dict[StreamPartition, int]:
+        return {StreamPartition.read(text, streams): offset for text, offset in positions.items()}
+
+    try:
+        configuration = stored["configuration"]
+        streams = [stored["stream"]]
+        if (labels := configuration.get(LABELS)) is not None:
+            streams.append(labels["stream"])
+        stored["positions"] = read(stored["positions"])
+        stored["rebuilt"] = read(stored.get("rebuilt", {}))  # release 0.2.0 stored none
+        if (history := configuration.get(HISTORY)) is not None:
+            history["start"] = as_texts(read(history["start"]))
+        return Header(**{each.name: stored[each.name] for each in fields(Header)})
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise CorruptSnapshotError(f"its header can't be read: {error}") from error
 
 
 class _Hashed:
@@ -259,10 +307,10 @@ def _checked(data: bytes) -> bytes:
         major, _ = (int(part) for part in number.split("."))
     except ValueError:
         raise CorruptSnapshotError("its first line can't be read") from None
-    if major != MAJOR:
+    if major not in (2, MAJOR):
         raise SnapshotError(
             f"its format has version {number}, and iln_stream {version('iln-stream')} "
-            f"reads {MAJOR}.x"
+            f"reads 2.x and {MAJOR}.x: use the release that wrote it"
         )
     digest = _digest(number)
     digest.update(content)

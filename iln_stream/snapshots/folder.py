@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import SnapshotError, StateError
-from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot, Stored, blocks_of, header_of
+from iln_stream.snapshots.file import (
+    CorruptSnapshotError,
+    Snapshot,
+    Stored,
+    blocks_of,
+    header_of,
+    read_header,
+)
 from iln_stream.state import Block
 
 try:
@@ -272,7 +279,9 @@ class SnapshotFolder:
                 suppress(OSError, CorruptSnapshotError),
                 (self.path / place.name).open("rb") as file,
             ):
-                found.append(Stored(header_of(file), os.fstat(file.fileno()).st_size, None))
+                found.append(
+                    Stored(header_of(read_header(file)), os.fstat(file.fileno()).st_size, None)
+                )
         return found
 
     def newest(self) -> Snapshot | None:

@@ -7,9 +7,11 @@ from pathlib import Path
 from time import perf_counter, time
 from typing import Any
 
-from iln_stream.errors import PublishingError
+from iln_stream.errors import PublishingError, SnapshotError
+from iln_stream.snapshots.learner import is_pickle
 from iln_stream.snapshots.published_file import Identity, VersionFile
-from iln_stream.snapshots.publisher import STATE, learner_of
+from iln_stream.snapshots.publisher import learner_of
+from iln_stream.streams import StreamPartition
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Published:
     learner: Any
     version: int
     published_at: float
-    positions: Mapping[int, int]
+    positions: Mapping[StreamPartition, int]
     n_learned: int
     task: str
     name: str
@@ -111,7 +113,7 @@ class Follower:
                 )
                 return False
             except Exception as error:  # a pickle runs the learner's own code
-                known = isinstance(error, PublishingError)
+                known = isinstance(error, PublishingError | SnapshotError)
                 why = str(error) if known else f"its learner can't be restored: {error!r}"
                 self._seen = there
                 self.n_unreadable += 1
@@ -127,9 +129,9 @@ class Follower:
 
     def _read(self) -> Published:
         began = perf_counter()
-        header, arrays, identity = self._file.read()
-        learner = learner_of(arrays, header.form, self._allow_pickle)
-        if header.form == STATE:
+        header, state, identity = self._file.read()
+        learner = learner_of(state, self._allow_pickle)
+        if not is_pickle(state):
             _exercise(learner, header.task)
         self._seen = identity
         return Published(

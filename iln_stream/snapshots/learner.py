@@ -17,7 +17,7 @@ from iln_stream.learners import (
 from iln_stream.learners.contest import Contest, contest_in
 from iln_stream.state import StateDict
 
-_PICKLE = "pickle"
+PICKLE = "pickle"
 
 
 def learner_state(learner: Any, allow_pickle: bool) -> StateDict:
@@ -60,7 +60,7 @@ def learner_state(learner: Any, allow_pickle: bool) -> StateDict:
                 f"snapshots: {error}; or set snapshot_pickle to save it as a pickle, which runs "
                 "code when it is read: do so only if nobody else can write to the folder"
             ) from error
-    return {_PICKLE: np.frombuffer(pickle.dumps(learner), np.uint8)}
+    return {PICKLE: np.frombuffer(pickle.dumps(learner), np.uint8)}
 
 
 def learner_of(state: StateDict, allow_pickle: bool) -> Any:
@@ -75,7 +75,7 @@ def learner_of(state: StateDict, allow_pickle: bool) -> Any:
     try:
         if (contest := contest_in(state)) is not None:
             return contest.from_state(state, partial(learner_of, allow_pickle=allow_pickle))
-        if _PICKLE not in state:
+        if PICKLE not in state:
             return model_of(state)
         if not allow_pickle:
             raise SnapshotError(
@@ -83,7 +83,7 @@ def learner_of(state: StateDict, allow_pickle: bool) -> Any:
                 "snapshot_pickle (in Python allow_pickle=True), if nobody else could write to the "
                 "folder"
             )
-        return _unpickled(state[_PICKLE].tobytes())
+        return _unpickled(state[PICKLE].tobytes())
     except StateError as error:
         raise SnapshotError(
             f"{error}; or learn again from the log with `iln-stream rebuild`"
@@ -92,7 +92,7 @@ def learner_of(state: StateDict, allow_pickle: bool) -> Any:
 
 def is_pickle(state: StateDict | None) -> bool:
     """Return whether a learner was saved as a pickle, which needs the learner's code."""
-    return state is not None and _PICKLE in state
+    return state is not None and PICKLE in state
 
 
 def _unpickled(data: bytes) -> Any:

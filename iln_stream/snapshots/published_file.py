@@ -1,42 +1,27 @@
-"""The format of a published version: a line with format and checksum, a header, the arrays.
-
-The header is one line of JSON. Then come the arrays one after another, each at a multiple of 64
-bytes, as the header lists them. There is no copy of them in memory and no compression, because a
-version is written while the learner learns and read while the API answers.
+"""The file of a published version: the container of a snapshot, with a header of its own.
 
 The file is written under another name and renamed, so a reader never sees half of it. It is not
 synchronised: after a crash of the machine it may be damaged, which the checksum shows, and the next
 version replaces it.
 """
 
-import json
-import mmap
+import io
 import os
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from iln_stream.errors import PublishingError
-
-FORMAT = 1
-"""Raised when older readers could not read the file."""
-
-_MAGIC = b"iln-stream model "
-_FIRST_LINE = len(_MAGIC) + len(b"001 crc32:00000000\n")
-_GRAIN = 64
-_LONGEST_HEADER = 1_000_000
-_MOST_BUFFERS = 1024
-"""IOV_MAX of Linux."""
-
-
-class DamagedError(PublishingError):
-    """The file is not what was written."""
+from iln_stream.snapshots.file import (
+    CorruptSnapshotError,
+    read_container,
+    read_header,
+    write_container,
+)
+from iln_stream.state import StateDict
+from iln_stream.streams import StreamPartition, as_texts
 
 
 @dataclass(frozen=True)
@@ -63,8 +48,6 @@ class Header:
         The log's id of the topic, which changes if the topic is recreated; None if unknown.
     configuration
         The settings that, with the log, determine the learner's state, as a hash.
-    form
-        How the learner is stored: "state" or "pickle".
     series_inputs
         Names of inputs that a run makes of earlier records: lags and rolling means.
 
@@ -72,14 +55,13 @@ class Header:
 
     version: int
     published_at: float
-    positions: Mapping[int, int]
+    positions: Mapping[StreamPartition, int]
     n_learned: int
     task: str
     learner: str
     stream: str
     topic_id: str | None
     configuration: str
-    form: str
     series_inputs: tuple[str, ...] = ()
 
 
@@ -95,7 +77,7 @@ class Version(NamedTuple):
     """What a file holds."""
 
     header: Header
-    arrays: dict[str, NDArray[Any]]
+    learner: StateDict
     identity: Identity
 
 
@@ -119,7 +101,7 @@ class VersionFile:
         except OSError:
             return None
 
-    def write(self, header: Header, arrays: Mapping[str, NDArray[Any]]) -> Identity:
+    def write(self, header: Header, learner: StateDict) -> Identity:
         """Replace the file.
 
         Raises
@@ -128,13 +110,18 @@ class VersionFile:
             When the file system doesn't take it; the file is as it was then.
 
         """
+        content = io.BytesIO()
+        write_container(
+            content, asdict(header) | {"positions": as_texts(header.positions)}, learner
+        )
         partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.partial")
         try:
             try:
-                identity = _write(partial, header, arrays)
+                partial.write_bytes(content.getbuffer())
             except FileNotFoundError:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                identity = _write(partial, header, arrays)
+                partial.write_bytes(content.getbuffer())
+            identity = _identity(partial.stat())
             partial.rename(self.path)
         except BaseException:
             with suppress(OSError):
@@ -155,13 +142,12 @@ class VersionFile:
         ------
         FileNotFoundError
             When there is no file.
-        PublishingError
+        SnapshotError
             When it can't be read.
 
         """
         with self.path.open("rb") as file:
-            _expected_checksum(file.readline(_FIRST_LINE))
-            return _parsed(file.readline())[0]
+            return _parsed(read_header(file))
 
     def read(self) -> Version:
         """Return the version in the file.
@@ -170,122 +156,33 @@ class VersionFile:
         ------
         FileNotFoundError
             When there is no file.
-        DamagedError
-            When it is not what was written.
+        SnapshotError
+            When it is not what was written, or of a newer format.
         PublishingError
-            When it is of a newer format, or can't be read.
+            When it can't be read.
 
         """
         try:
-            with self.path.open("rb", buffering=0) as file:
+            with self.path.open("rb") as file:
                 identity = _identity(os.fstat(file.fileno()))
-                data = np.empty(identity.size, np.uint8)
-                if file.readinto(data) != identity.size:  # type: ignore[arg-type]
-                    raise DamagedError("it was cut off while it was read")
+                header, learner = read_container(file.read())
         except FileNotFoundError:
             raise
         except OSError as error:
             raise PublishingError(f"it can't be read: {error.strerror}") from error
-        expected = _expected_checksum(data[:_FIRST_LINE].tobytes())
-        if zlib.crc32(data[_FIRST_LINE:].data) != expected:
-            raise DamagedError("its checksum is not that of its contents")
-        line = data[_FIRST_LINE : _FIRST_LINE + _header_length(data)].tobytes()
-        header, layout = _parsed(line)
-        arrays, at = {}, _FIRST_LINE + len(line) + 1
-        for name, kind, shape in layout:
-            dtype, at = np.dtype(kind), at + -at % _GRAIN
-            size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-            arrays[name] = data[at : at + size].view(dtype).reshape(shape)
-            at += size
-        return Version(header, arrays, identity)
+        return Version(_parsed(header), learner, identity)
 
 
-def _write(path: Path, header: Header, arrays: Mapping[str, NDArray[Any]]) -> Identity:
-    """Write a file, with few calls that release the GIL: the loop may hold it 5 ms each time."""
-    buffers = contents(header, arrays)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
+def _parsed(fields: dict[str, Any]) -> Header:
     try:
-        _write_all(descriptor, buffers)
-        with (
-            mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as whole,
-            memoryview(whole) as view,
-            view[_FIRST_LINE:] as content,
-        ):
-            os.pwrite(descriptor, _first_line(zlib.crc32(content)), 0)
-        return _identity(os.fstat(descriptor))
-    finally:
-        os.close(descriptor)
-
-
-def contents(header: Header, arrays: Mapping[str, NDArray[Any]]) -> list[Any]:
-    """Return the buffers of a file; its first line is to be replaced by one of the same length."""
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    layout = [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()]
-    line = json.dumps({**asdict(header), "arrays": layout}).encode() + b"\n"
-    buffers: list[Any] = [_first_line(0), line]
-    at = _FIRST_LINE + len(line)
-    for array in arrays.values():
-        if padding := -at % _GRAIN:
-            buffers.append(bytes(padding))
-        if array.nbytes:
-            buffers.append(array.reshape(-1).view(np.uint8))
-        at += padding + array.nbytes
-    return buffers
-
-
-def _write_all(descriptor: int, buffers: list[Any]) -> None:
-    left = [memoryview(each) for each in buffers]
-    while left:
-        written = os.writev(descriptor, left[:_MOST_BUFFERS])
-        done = 0
-        while done < len(left) and written >= left[done].nbytes:
-            written -= left[done].nbytes
-            done += 1
-        left = left[done:]
-        if written:
-            left[0] = left[0][written:]
-
-
-def _first_line(checksum: int) -> bytes:
-    return b"%s%03d crc32:%08x\n" % (_MAGIC, FORMAT, checksum)
-
-
-def _expected_checksum(line: bytes) -> int:
-    """Return the checksum in the first line."""
-    try:
-        number, _, checksum = line.removeprefix(_MAGIC).partition(b" crc32:")
-        if not line.startswith(_MAGIC) or len(line) != _FIRST_LINE:
-            raise ValueError
-        found, expected = int(number), int(checksum, 16)
-    except ValueError:
-        raise DamagedError("it does not begin like a published version") from None
-    if found != FORMAT:
-        raise PublishingError(
-            f"its format has number {found}, and this release reads {FORMAT}: use the release of "
-            "the learner"
-        )
-    if line != _first_line(expected):
-        raise DamagedError("its first line is not as it was written")
-    return expected
-
-
-def _parsed(line: bytes) -> tuple[Header, Sequence[tuple[str, str, list[int]]]]:
-    try:
-        fields = json.loads(line)
-        layout = fields.pop("arrays")
-        fields["positions"] = {int(p): offset for p, offset in fields["positions"].items()}
+        fields["positions"] = {
+            StreamPartition.read(text, []): offset for text, offset in fields["positions"].items()
+        }
         fields["series_inputs"] = tuple(fields["series_inputs"])
-        return Header(**fields), layout
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DamagedError(f"its header can't be read: {error}") from error
-
-
-def _header_length(data: NDArray[np.uint8]) -> int:
-    """Return the number of bytes in the header's line, without its end."""
-    ends = np.flatnonzero(data[_FIRST_LINE : _FIRST_LINE + _LONGEST_HEADER] == ord("\n"))
-    if not len(ends):
-        raise DamagedError("its header has no end")
-    return int(ends[0])
+        del fields["blocks"]
+        return Header(**fields)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise CorruptSnapshotError(f"its header can't be read: {error}") from error
 
 
 def _identity(found: os.stat_result) -> Identity:

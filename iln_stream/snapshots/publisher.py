@@ -11,10 +11,9 @@ from time import perf_counter, time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from river import base
 
-from iln_stream.errors import NotFiniteError, PublishingError, StateError
+from iln_stream.errors import NotFiniteError, PublishingError, SnapshotError, StateError
 from iln_stream.learners import (
     broken_numbers,
     model_of,
@@ -26,11 +25,10 @@ from iln_stream.learners.infinite_layer.experts.networks import without_replay
 from iln_stream.loop import Listener, Step
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
+from iln_stream.snapshots.learner import PICKLE, is_pickle
 from iln_stream.snapshots.published_file import Header, Identity, VersionFile
-from iln_stream.state import TEXT, StateDict, pack, unpack
-
-STATE, PICKLE = "state", "pickle"
-"""Forms in which a learner is stored."""
+from iln_stream.state import StateDict
+from iln_stream.streams import StreamPartition
 
 
 class Capture:
@@ -47,8 +45,6 @@ class Capture:
     ----------
     learner
         The learner.
-    form : str
-        `STATE` or `PICKLE`.
 
     Raises
     ------
@@ -59,7 +55,7 @@ class Capture:
 
     def __init__(self, learner: Any, allow_pickle: bool) -> None:
         self.learner = learner
-        self.form = STATE
+        self._pickled = False
         try:
             self._require_known_parameters(self._state())
         except StateError as error:
@@ -69,12 +65,12 @@ class Capture:
                     "publish it as a pickle, which runs code when it is read: do so only if nobody "
                     "else can write to the folder"
                 ) from error
-            self.form = PICKLE
+            self._pickled = True
             self.take()
         except NotFiniteError:
             pass  # the learner may heal
 
-    def take(self) -> dict[str, Any]:
+    def take(self) -> StateDict:
         """Return a copy.
 
         Raises
@@ -85,10 +81,11 @@ class Capture:
             When the learner can't be pickled.
 
         """
-        if self.form == STATE:
+        if not self._pickled:
             return self._state()
         try:
-            return {PICKLE: pickle.dumps(self.learner, pickle.HIGHEST_PROTOCOL)}
+            data = pickle.dumps(self.learner, pickle.HIGHEST_PROTOCOL)
+            return {PICKLE: np.frombuffer(data, np.uint8)}
         except Exception as error:  # it runs the learner's own code
             raise PublishingError(f"publish: the learner can't be pickled: {error!r}") from error
 
@@ -106,16 +103,8 @@ class Capture:
             )
 
 
-def to_arrays(copy: dict[str, Any], form: str) -> dict[str, NDArray[Any]]:
-    """Return what `Capture.take` returned as arrays to store."""
-    if form == PICKLE:
-        return {PICKLE: np.frombuffer(copy[PICKLE], np.uint8)}
-    arrays, text = pack(copy)
-    return {TEXT: np.frombuffer(text.encode(), np.uint8), **arrays}
-
-
-def learner_of(arrays: Mapping[str, NDArray[Any]], form: str, allow_pickle: bool) -> Any:
-    """Return the learner that `to_arrays` stored.
+def learner_of(state: StateDict, allow_pickle: bool) -> Any:
+    """Return the learner that `Capture.take` copied, to predict with.
 
     Raises
     ------
@@ -124,16 +113,14 @@ def learner_of(arrays: Mapping[str, NDArray[Any]], form: str, allow_pickle: bool
 
     """
     try:
-        if form == STATE:
-            state = dict(arrays)
-            text = state.pop(TEXT).tobytes().decode()
-            return model_of(unpack(state, text))
+        if not is_pickle(state):
+            return model_of(state)
         if not allow_pickle:
             raise PublishingError(
                 "it holds a pickle, which runs code when it is read: allow that with allow_pickle, "
                 "if nobody else can write to the folder"
             )
-        return pickle.loads(arrays[PICKLE])  # type: ignore[arg-type]  # noqa: S301
+        return pickle.loads(state[PICKLE])  # noqa: S301
     except StateError as error:
         raise PublishingError(str(error)) from error
     except (ImportError, AttributeError) as error:
@@ -177,7 +164,7 @@ class Writer:
 
     def __init__(self, file: VersionFile) -> None:
         self._file = file
-        self._queue: SimpleQueue[tuple[Header, dict[str, Any]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Header, StateDict] | None] = SimpleQueue()
         self._idle = threading.Event()
         self._idle.set()
         self._thread: threading.Thread | None = None
@@ -193,7 +180,7 @@ class Writer:
         """Whether a version is being written."""
         return not self._idle.is_set()
 
-    def write(self, header: Header, copy: dict[str, Any]) -> None:
+    def write(self, header: Header, copy: StateDict) -> None:
         """Start to write a copy of the learner; the last one must be written."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="publish", daemon=True)
@@ -232,8 +219,8 @@ class Writer:
             del job
             self._idle.set()
 
-    def _write(self, header: Header, copy: dict[str, Any]) -> None:
-        self.identity = self._file.write(header, to_arrays(copy, header.form))
+    def _write(self, header: Header, copy: StateDict) -> None:
+        self.identity = self._file.write(header, copy)
         self.n_bytes = self.identity.size
         self.written = header
         if self.failed:
@@ -332,7 +319,7 @@ class Publisher(Listener):
         n_learned: Callable[[], int] | None = None,
         stream: str = "",
         topic_id: str | None = None,
-        positions: Mapping[int, int] | None = None,
+        positions: Mapping[StreamPartition, int] | None = None,
         configuration: str = "",
         series_inputs: Sequence[str] = (),
         resumable: bool = False,
@@ -360,7 +347,7 @@ class Publisher(Listener):
         self._version = 0 if before is None else before.version
         # On a log, a learner that has learned nothing yet does not replace the one that is there.
         self._unpublished = before is None or not resumable
-        self._hold: Mapping[int, int] = {}
+        self._hold: Mapping[StreamPartition, int] = {}
         if before is not None and resumable and not self._continues(before):
             log.warning(
                 "%s was published by a learner of another topic or other settings, as before a "
@@ -376,7 +363,7 @@ class Publisher(Listener):
 
     def on_step(self, step: Step) -> None:
         """Publish a version if it is due."""
-        self._positions[step.partition] = step.offset + 1
+        self._positions[step.origin] = step.offset + 1
         self._unpublished = True
         if step.y is not None:
             self._n += 1
@@ -385,17 +372,15 @@ class Publisher(Listener):
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Note the position."""
-        of_labels = letter.stream != self._stream  # a second log, whose partitions are below 0
-        partition = -1 - letter.partition if of_labels else letter.partition
-        self._positions[partition] = letter.offset + 1
+        self._positions[StreamPartition(letter.stream, letter.partition)] = letter.offset + 1
 
-    def on_repeat(self, partition: int, offset: int) -> None:
+    def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Note the position."""
-        self._positions[partition] = offset + 1
+        self._positions[origin] = offset + 1
 
     def on_command(self, command: Command) -> None:
         """Note the position, and publish the new champion if a version is due."""
-        self._positions[command.partition] = command.offset + 1
+        self._positions[StreamPartition(command.stream, command.partition)] = command.offset + 1
         self._unpublished = True
         self._publish_if_due()
 
@@ -414,8 +399,9 @@ class Publisher(Listener):
             Position of the event in its stream; by default, events are counted.
 
         """
-        begin = self._positions.get(partition, 0)
-        self._positions[partition] = (begin if offset is None else offset) + 1
+        origin = StreamPartition(self._stream, partition)
+        begin = self._positions.get(origin, 0)
+        self._positions[origin] = (begin if offset is None else offset) + 1
         self._unpublished = True
         self._n += 1
         if perf_counter() >= self._due:
@@ -488,7 +474,6 @@ class Publisher(Listener):
             stream=self._stream,
             topic_id=self._topic_id,
             configuration=self._configuration,
-            form=self._capture.form,
             series_inputs=self._series_inputs,
         )
         self._unpublished = False
@@ -507,7 +492,7 @@ class Publisher(Listener):
             return self._file.read_header()
         except FileNotFoundError:
             return None
-        except (OSError, PublishingError) as error:
+        except (OSError, SnapshotError) as error:
             log.warning("%s can't be continued: %s; it will be replaced", self.path, error)
             return None
 

@@ -207,15 +207,15 @@ def learners_of(plan: Plan) -> "KeyedLearners":
     return found
 
 
-def without_key(stream: str, record: Record) -> Message:
+def without_key(record: Record) -> Message:
     """Return the dead letter of a record without a key."""
     letter = DeadLetter.of(
-        stream, record.partition, record.offset, payload_bytes(record.payload),
+        *record.origin, record.offset, payload_bytes(record.payload),
         "key: the record has none, so no learner learns it; write events with a key, or name "
         "the field with the key (by_key)",
         written=record.timestamp,
     )  # fmt: skip
-    return Message(DEAD_LETTER, record.partition, record.offset, letter.model_dump_json().encode())
+    return Message(DEAD_LETTER, letter.partition, letter.offset, letter.model_dump_json().encode())
 
 
 class _Live(NamedTuple):

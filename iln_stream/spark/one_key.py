@@ -83,16 +83,16 @@ class OneKey(Listener):
         self._source.put(records)
         self._loop.run(0.0)
         for record in records:
-            self.positions[record.partition] = record.offset
+            self.positions[record.origin.partition] = record.offset
         return self._messages
 
     def on_step(self, step: Step) -> None:
         """Keep the prediction."""
         value = self._encode(
-            step.partition, step.offset, step.event_id, step.time, step.key, step.y_pred, step.y,
-            *step.details,
+            step.origin.partition, step.offset, step.event_id, step.time, step.key, step.y_pred,
+            step.y, *step.details,
         )  # fmt: skip
-        self._messages.append(Message(PREDICTION, step.partition, step.offset, value))
+        self._messages.append(Message(PREDICTION, step.origin.partition, step.offset, value))
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Keep the letter."""

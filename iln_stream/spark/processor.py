@@ -4,7 +4,6 @@ pyspark is imported on use, here and in the other modules of this folder: all el
 """
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -104,10 +103,10 @@ class KeyedProcessor:
         from iln_stream.spark.records import records_of
 
         group: bytes | None = None if key[0] is None else bytes(key[0])
-        records = [record for row in rows for record in records_of(*row)]
+        records = [record for row in rows for record in records_of(self._plan.stream, *row)]
         messages: Iterable[Message]
         if group is None:
-            messages = map(partial(without_key, self._plan.stream), records)
+            messages = map(without_key, records)
         else:
             messages = learners_of(self._plan).learn(group, self._stored, records)
         return _rows(group, messages)

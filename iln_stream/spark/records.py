@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,8 +31,8 @@ def in_order(records: Iterable[Record], learned: Mapping[int, int]) -> tuple[lis
 
     Examples
     --------
-    >>> from iln_stream.streams import Record
-    >>> rows = [Record(7, b"c"), Record(5, b"a"), Record(6, b"b"), Record(6, b"b")]
+    >>> from iln_stream.streams import Record, StreamPartition
+    >>> rows = [Record(offset, b"", StreamPartition("events", 0)) for offset in (7, 5, 6, 6)]
     >>> found, n_repeats = in_order(rows, {0: 5})
     >>> [record.offset for record in found], n_repeats
     ([6, 7], 2)
@@ -42,14 +42,14 @@ def in_order(records: Iterable[Record], learned: Mapping[int, int]) -> tuple[lis
     last = dict(learned)
     new: list[Record] = []
     for record in ordered:
-        if record.offset > last.get(record.partition, -1):
-            last[record.partition] = record.offset
+        if record.offset > last.get(record.origin.partition, -1):
+            last[record.origin.partition] = record.offset
             new.append(record)
     return new, len(ordered) - len(new)
 
 
 def _position(record: Record) -> tuple[int, int]:
-    return record.partition, record.offset
+    return record.origin.partition, record.offset
 
 
 class RecordList:
@@ -124,7 +124,7 @@ def gather(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
 
 
 def records_of(
-    group: bytes | None, heads: bytes, values: bytes, keys: bytes | None
+    stream: str, group: bytes | None, heads: bytes, values: bytes, keys: bytes | None
 ) -> Iterator[Record]:
     """Return the records of a gathered row, as the service's sources return them."""
     own = None if group is None else group.decode(errors="surrogateescape")
@@ -140,7 +140,7 @@ def records_of(
             if key_size >= 0:
                 own = keys[key_start : key_start + key_size].decode(errors="surrogateescape")
                 key_start += key_size
-        yield Record(offset, value, partition, time / 1000, own)
+        yield Record(offset, value, StreamPartition(stream, partition), time / 1000, own)
 
 
 def _gathered(batches: "list[pa.RecordBatch]") -> "pa.RecordBatch":

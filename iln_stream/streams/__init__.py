@@ -12,11 +12,13 @@ from iln_stream.streams.base import (
     Sink,
     Source,
     Start,
+    StreamPartition,
     TransactionalSink,
-    label_partition,
+    as_texts,
+    of_stream,
 )
 from iln_stream.streams.journal import Journal, Run, after, read_journal
-from iln_stream.streams.log import LabelPartition, Selection
+from iln_stream.streams.log import Selection
 from iln_stream.streams.sequencer import LogPartitions, Sequencer
 
 __all__ = [
@@ -24,7 +26,6 @@ __all__ = [
     "Appended",
     "Appender",
     "Journal",
-    "LabelPartition",
     "Log",
     "LogPartitions",
     "NewRecord",
@@ -39,9 +40,11 @@ __all__ = [
     "Source",
     "Start",
     "StreamOptions",
+    "StreamPartition",
     "TransactionalSink",
     "after",
-    "label_partition",
+    "as_texts",
+    "of_stream",
     "read_journal",
     "schemes",
     "stream_at",

@@ -5,6 +5,56 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 
+class StreamPartition(NamedTuple):
+    """A partition of a stream, from which records come.
+
+    Parameters
+    ----------
+    stream
+        Name of the topic, the file or the data set.
+    partition
+        Number of the partition; 0 if the stream has only one.
+
+    Examples
+    --------
+    >>> from iln_stream.streams import StreamPartition
+    >>> str(StreamPartition("labels", 2))
+    'labels:2'
+    >>> StreamPartition.read("labels:2", ["events", "labels"])
+    StreamPartition(stream='labels', partition=2)
+
+    """
+
+    stream: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.stream}:{self.partition}"
+
+    @classmethod
+    def read(cls, text: str | int, streams: Sequence[str]) -> "StreamPartition":
+        """Return the partition with this text.
+
+        Release 0.2.0 wrote the number alone, n in the first of the streams, that of the events, and
+        -1 - n in the second one, that of the labels.
+        """
+        stream, colon, end = str(text).rpartition(":")
+        number = int(end)
+        if colon:
+            return cls(stream, number)
+        return cls(streams[0], number) if number >= 0 else cls(streams[1], -1 - number)
+
+
+def of_stream(positions: Mapping[StreamPartition, int], stream: str) -> dict[int, int]:
+    """Return the offsets of one stream by the partition's number."""
+    return {p.partition: offset for p, offset in positions.items() if p.stream == stream}
+
+
+def as_texts(positions: Mapping[StreamPartition, int]) -> dict[str, int]:
+    """Return positions by the text of the partition, as JSON needs it."""
+    return {str(p): offset for p, offset in positions.items()}
+
+
 class Record(NamedTuple):
     """One entry of a stream, not yet decoded.
 
@@ -14,8 +64,8 @@ class Record(NamedTuple):
         Position in the partition; strictly increasing, with gaps allowed.
     payload
         JSON text as bytes, or the event's fields as a mapping.
-    partition
-        Number of the partition; that of a topic of labels is negative, see `label_partition`.
+    origin
+        The partition.
     timestamp
         When the record was written, in POSIX seconds; None if unknown.
     key
@@ -25,25 +75,9 @@ class Record(NamedTuple):
 
     offset: int
     payload: bytes | Mapping[str, Any] | None
-    partition: int = 0
+    origin: StreamPartition
     timestamp: float | None = None
     key: str | None = None
-
-
-def label_partition(number: int) -> int:
-    """Return the number that a partition of a second topic, that of the labels, has within a run.
-
-    It is negative, so that partition and offset identify a record of either topic. The function is
-    its own inverse.
-
-    Examples
-    --------
-    >>> from iln_stream.streams import label_partition
-    >>> label_partition(0), label_partition(2), label_partition(-3)
-    (-1, -3, 2)
-
-    """
-    return -1 - number
 
 
 class Resume(NamedTuple):
@@ -120,12 +154,12 @@ class Log(Source, Protocol):
     """A source that keeps its records, so that reading can resume at any offset."""
 
     @property
-    def positions(self) -> Mapping[int, int]:
+    def positions(self) -> Mapping[StreamPartition, int]:
         """Offset where the next poll starts, by partition."""
         ...
 
     @property
-    def ends(self) -> Mapping[int, int]:
+    def ends(self) -> Mapping[StreamPartition, int]:
         """Offset after the last known record, by partition."""
         ...
 

@@ -167,7 +167,7 @@ def _import_partition(
         records = source.poll(_POLL_SECONDS)
         records_before, n_read = n_read, n_read + len(records)
         if is_log:
-            end = cast(Log, source).positions[partition]
+            (end,) = cast(Log, source).positions.values()
         else:
             records = records[max(0, n_skipped - records_before) :]
             end = max(n_read, n_skipped)
@@ -248,7 +248,7 @@ def export_records(
         for partition in partitions:
             begin = (start or {}).get(partition, "earliest")
             logs.append(opened.enter_context(closing(source.log(partition, begin))))
-            progress.positions[partition] = logs[-1].positions[partition]
+            (progress.positions[partition],) = logs[-1].positions.values()
         progress.total = sum(log.lag or 0 for log in logs)
         parts = [_records(log) for log in logs]
         if target.is_log:
@@ -309,9 +309,11 @@ def _write(records: Iterator[Record], sinks: _Sinks, progress: Progress, *, to_l
                 value = value.replace(b"\n", b" ")
                 done["with line breaks"] += 1
             # A log stores records without a value, too.
-            sinks.of(record.partition).write(record.key, cast(bytes, value), record.timestamp)
+            sinks.of(record.origin.partition).write(
+                record.key, cast(bytes, value), record.timestamp
+            )
             done["written"] += 1
-        read[record.partition] = record.offset + 1
+        read[record.origin.partition] = record.offset + 1
         if done["written"] + done["without value"] >= _FLUSH_RECORDS:
             store()
     store()

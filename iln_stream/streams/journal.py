@@ -3,13 +3,14 @@
 import logging
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
 from iln_stream.errors import SnapshotError
+from iln_stream.streams.base import StreamPartition
 
 log = logging.getLogger(__name__)
 
@@ -23,12 +24,12 @@ _GROWTH = 2
 class Run(NamedTuple):
     """The next records in the order: those of one partition up to `end`, exclusive."""
 
-    partition: int
+    origin: StreamPartition
     end: int
 
     def line(self) -> bytes:
         """Return the run as a line of the journal, with its checksum."""
-        text = b"%d %d" % self
+        text = b"%s %d" % (os.fsencode(str(self.origin)), self.end)
         return b"%s %08x\n" % (text, zlib.crc32(text))
 
 
@@ -55,7 +56,7 @@ class Journal:
     def __init__(self, path: Path, runs: Iterable[Run]) -> None:
         self._path = path
         self._runs = list(runs)
-        self._forgotten: Mapping[int, int] = {}
+        self._forgotten: Mapping[StreamPartition, int] = {}
         self._rewrite()
 
     def append(self, *runs: Run) -> None:
@@ -81,7 +82,7 @@ class Journal:
             self._file.close()
             self._rewrite()
 
-    def forget(self, positions: Mapping[int, int]) -> None:
+    def forget(self, positions: Mapping[StreamPartition, int]) -> None:
         """Drop the runs before these positions at a later `sync`. Safe from any thread."""
         self._forgotten = positions
 
@@ -122,8 +123,11 @@ def _write_all(file: FileIO, runs: Iterable[Run]) -> int:
     return len(data)
 
 
-def read_journal(path: Path) -> list[Run]:
-    """Return the runs in a file, up to the first damaged or incomplete line."""
+def read_journal(path: Path, streams: Sequence[str]) -> list[Run]:
+    """Return the runs in a file, up to the first damaged or incomplete line.
+
+    `streams` are the names of the log of events and, if there is one, of that of labels.
+    """
     runs: list[Run] = []
     try:
         *lines, _ = path.read_bytes().split(b"\n")
@@ -131,26 +135,27 @@ def read_journal(path: Path) -> list[Run]:
         return []
     for number, line in enumerate(lines):
         try:
-            partition, end, checksum = line.split(b" ")
-            run: Run | None = Run(int(partition), int(end))
+            text, checksum = line.rsplit(b" ", 1)
+            if checksum != b"%08x" % zlib.crc32(text):
+                raise ValueError
+            origin, end = os.fsdecode(text).rsplit(" ", 1)
+            runs.append(Run(StreamPartition.read(origin, streams), int(end)))
         except ValueError:
-            run, checksum = None, b""
-        if run is None or run.line() != line + b"\n" or len(checksum) != 8:
             if any(lines[number + 1 :]):  # a crash can damage only the last line
                 log.error("%s is damaged in line %d; the order after it is lost", path, number + 1)
             break
-        runs.append(run)
     return runs
 
 
-def after(runs: Iterable[Run], positions: Mapping[int, int]) -> list[Run]:
+def after(runs: Iterable[Run], positions: Mapping[StreamPartition, int]) -> list[Run]:
     """Return the runs with records at or after the positions.
 
     Examples
     --------
-    >>> from iln_stream.streams.journal import Run, after
-    >>> after([Run(0, 5), Run(1, 3), Run(0, 9)], {0: 7, 1: 3})
-    [Run(partition=0, end=9)]
+    >>> from iln_stream.streams import Run, StreamPartition, after
+    >>> p, q = StreamPartition("events", 0), StreamPartition("events", 1)
+    >>> after([Run(p, 5), Run(q, 3), Run(p, 9)], {p: 7, q: 3})
+    [Run(origin=StreamPartition(stream='events', partition=0), end=9)]
 
     """
-    return [run for run in runs if run.end > positions.get(run.partition, 0)]
+    return [run for run in runs if run.end > positions.get(run.origin, 0)]

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from iln_stream.errors import LostPlaceError
-from iln_stream.streams.base import Log, Record, Resume, Start, label_partition
+from iln_stream.streams.base import Log, Record, Resume, Start, StreamPartition
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +28,7 @@ class LogPartition(ABC):
         self.stream = stream
         self.partition = partition
         self.partitions = (partition,)
+        self.origin = StreamPartition(stream, partition)
         self.topic_id: str | None = None
         """Id of the topic; None if unknown."""
         self.n_partitions = 0
@@ -48,14 +49,14 @@ class LogPartition(ABC):
         return self._position
 
     @property
-    def positions(self) -> Mapping[int, int]:
+    def positions(self) -> Mapping[StreamPartition, int]:
         """The position by partition."""
-        return {self.partition: self._position}
+        return {self.origin: self._position}
 
     @property
-    def ends(self) -> Mapping[int, int]:
+    def ends(self) -> Mapping[StreamPartition, int]:
         """The last known end by partition."""
-        return {self.partition: self._end}
+        return {self.origin: self._end}
 
     @property
     def exhausted(self) -> bool:
@@ -204,11 +205,11 @@ class LogView:
         return self._log.n_partitions
 
     @property
-    def positions(self) -> Mapping[int, int]:
+    def positions(self) -> Mapping[StreamPartition, int]:
         return self._log.positions
 
     @property
-    def ends(self) -> Mapping[int, int]:
+    def ends(self) -> Mapping[StreamPartition, int]:
         return self._log.ends
 
     @property
@@ -276,40 +277,3 @@ class Selection(LogView):
         else:
             self.skipped.append(range(offset, offset + 1))
         return True
-
-
-class LabelPartition(LogView):
-    """A partition of a log of labels: as it is, but with the number of `label_partition`.
-
-    Parameters
-    ----------
-    log
-        One partition; `close` closes it.
-
-    """
-
-    def __init__(self, log: Log) -> None:
-        super().__init__(log)
-        self._number = label_partition(log.partitions[0])
-
-    @property
-    def partitions(self) -> Sequence[int]:
-        """The number in the run."""
-        return (self._number,)
-
-    @property
-    def positions(self) -> Mapping[int, int]:
-        (position,) = self._log.positions.values()
-        return {self._number: position}
-
-    @property
-    def ends(self) -> Mapping[int, int]:
-        (end,) = self._log.ends.values()
-        return {self._number: end}
-
-    def poll(self, timeout: float) -> Sequence[Record]:
-        number = self._number
-        return [
-            Record(offset, payload, number, timestamp, key)
-            for offset, payload, _, timestamp, key in self._log.poll(timeout)
-        ]

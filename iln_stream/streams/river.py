@@ -10,7 +10,7 @@ from river import datasets
 
 from iln_stream.errors import SourceError
 from iln_stream.streams.addresses import Scheme
-from iln_stream.streams.base import Record, Source
+from iln_stream.streams.base import Record, Source, StreamPartition
 
 _BATCH = 500
 
@@ -48,6 +48,7 @@ class RiverDatasetSource:
         limit: int | None = None,
     ) -> None:
         self.stream = stream
+        self._origin = StreamPartition(stream, 0)
         self._events = islice(dataset, limit)
         self._n_samples = getattr(dataset, "n_samples", None)
         self._limit = limit
@@ -63,7 +64,7 @@ class RiverDatasetSource:
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next events without waiting."""
         records = [
-            Record(offset, {"x": _inputs(x), "y": _label(y)})
+            Record(offset, {"x": _inputs(x), "y": _label(y)}, self._origin)
             for offset, (x, y) in enumerate(islice(self._events, _BATCH), start=self._offset)
         ]
         self._offset += len(records)

@@ -8,7 +8,7 @@ from math import inf
 from operator import itemgetter
 from time import monotonic
 
-from iln_stream.streams.base import Log, Record
+from iln_stream.streams.base import Log, Record, StreamPartition
 from iln_stream.streams.journal import Journal, Run
 
 
@@ -90,8 +90,8 @@ class Sequencer:
     Parameters
     ----------
     inputs
-        The partitions, each opened at its position. Those of labels, which have negative numbers,
-        come last; of equal times, the event comes first.
+        The partitions, each opened at its position: first those of the log of events, then those
+        of the log of labels; of equal times, the event comes first.
     journal
         Where to keep the order. None: the order is not kept, so the run can't be resumed.
     again
@@ -116,25 +116,20 @@ class Sequencer:
         again: Iterable[Run] = (),
         time_of: Callable[[Record], float | None] | None = None,
     ) -> None:
-        self._inputs = {log.partitions[0]: log for log in inputs}
+        self._inputs = {StreamPartition(log.stream, log.partitions[0]): log for log in inputs}
         self._journal = journal
-        self._again = deque(run for run in again if run.partition in self._inputs)
+        self._again = deque(run for run in again if run.origin in self._inputs)
         time_of = time_of or _written
-        self._read_ahead = {p: _ReadAhead(time_of) for p in self._inputs}
+        self._read_ahead = {origin: _ReadAhead(time_of) for origin in self._inputs}
         self._turn = deque(self._inputs)
-        self._positions = {
-            partition: log.positions[partition] for partition, log in self._inputs.items()
-        }
-        self._missing_since: dict[int, float] = {}
-        self._events = LogPartitions([log for p, log in self._inputs.items() if p >= 0])
-        labels = [log for p, log in self._inputs.items() if p < 0]
-        self.labels = LogPartitions(labels) if labels else None
-        self.partitions = tuple(p for p in self._inputs if p >= 0)
-
-    @property
-    def stream(self) -> str:
+        self._positions = {origin: log.positions[origin] for origin, log in self._inputs.items()}
+        self._missing_since: dict[StreamPartition, float] = {}
+        self.stream = inputs[0].stream
         """Name of the first log."""
-        return self._events.stream
+        self._events = LogPartitions([log for log in inputs if log.stream == self.stream])
+        labels = [log for log in inputs if log.stream != self.stream]
+        self.labels = LogPartitions(labels) if labels else None
+        self.partitions = self._events.partitions
 
     @property
     def topic_id(self) -> str | None:
@@ -145,14 +140,14 @@ class Sequencer:
         return self._events.n_partitions
 
     @property
-    def positions(self) -> Mapping[int, int]:
+    def positions(self) -> Mapping[StreamPartition, int]:
         """Offset after the last record that was returned, by partition of both logs."""
         return dict(self._positions)
 
     @property
-    def ends(self) -> Mapping[int, int]:
+    def ends(self) -> Mapping[StreamPartition, int]:
         """Offset after the last known record, by partition of both logs."""
-        return {partition: log.ends[partition] for partition, log in self._inputs.items()}
+        return {origin: log.ends[origin] for origin, log in self._inputs.items()}
 
     @property
     def exhausted(self) -> bool:
@@ -204,21 +199,21 @@ class Sequencer:
 
     def _lag(self, logs: "LogPartitions") -> int | None:
         lag = logs.lag
-        ahead = sum(len(self._read_ahead[p].records) for p in logs.partitions)
+        ahead = sum(len(a.records) for o, a in self._read_ahead.items() if o.stream == logs.stream)
         return None if lag is None else lag + ahead
 
     def _repeated(self, timeout: float) -> list[Record]:
         """Return records of the next runs in the journal."""
         records: list[Record] = []
         while self._again and len(records) < _LONGEST_RUN:
-            partition, end = self._again[0]
-            log, ahead = self._inputs[partition], self._read_ahead[partition]
-            if not ahead.records and log.positions[partition] < end:
-                self._fetch(partition, 0.0 if records else timeout)
+            origin, end = self._again[0]
+            log, ahead = self._inputs[origin], self._read_ahead[origin]
+            if not ahead.records and log.positions[origin] < end:
+                self._fetch(origin, 0.0 if records else timeout)
             taken = ahead.take_before(end)
             self._move_behind(taken)
             records += taken
-            if not (ahead.records or log.positions[partition] >= end or log.exhausted):
+            if not (ahead.records or log.positions[origin] >= end or log.exhausted):
                 break  # the rest of the run is still to be fetched
             self._again.popleft()
         return records
@@ -233,45 +228,45 @@ class Sequencer:
 
     def _next_run(self, timeout: float) -> list[Record]:
         """Return the next records of the partition whose turn it is."""
-        partition = self._next_turn()
-        ahead = self._read_ahead[partition]
+        origin = self._next_turn()
+        ahead = self._read_ahead[origin]
         if not ahead.records:
-            self._fetch(partition, timeout)
-        return self._take([(partition, min(len(ahead.records), _LONGEST_RUN))])
+            self._fetch(origin, timeout)
+        return self._take([(origin, min(len(ahead.records), _LONGEST_RUN))])
 
     def _by_time(self, timeout: float) -> list[Record]:
         """Return records that have arrived, by time, and write their order to the journal."""
         deadline = monotonic() + timeout
         while True:
-            for partition, ahead in self._read_ahead.items():
+            for origin, ahead in self._read_ahead.items():
                 if not ahead.records:
-                    self._fetch(partition, 0.0)
+                    self._fetch(origin, 0.0)
             missing = self._missing()
             records = [] if missing else self._take(self._runs_by_time())
             left = deadline - monotonic()
             if records or self.exhausted or left <= 0:
                 return records
-            partition = missing[0] if missing else self._next_turn()
-            if not self._read_ahead[partition].records:
-                self._fetch(partition, min(left, _WAIT_SECONDS))
+            origin = missing[0] if missing else self._next_turn()
+            if not self._read_ahead[origin].records:
+                self._fetch(origin, min(left, _WAIT_SECONDS))
 
-    def _missing(self) -> list[int]:
+    def _missing(self) -> list[StreamPartition]:
         """Return the partitions to wait for: they have unread records and none was fetched."""
         now = monotonic()
         found = []
-        for partition, log in self._inputs.items():
-            if self._read_ahead[partition].records or not _has_more(log):
-                self._missing_since.pop(partition, None)
-            elif now - self._missing_since.setdefault(partition, now) < self._patience(partition):
-                found.append(partition)
+        for origin, log in self._inputs.items():
+            if self._read_ahead[origin].records or not _has_more(log):
+                self._missing_since.pop(origin, None)
+            elif now - self._missing_since.setdefault(origin, now) < self._patience(origin):
+                found.append(origin)
         return found
 
-    def _patience(self, partition: int) -> float:
+    def _patience(self, origin: StreamPartition) -> float:
         """Return how long to wait for a partition."""
-        is_new = partition >= 0 or not self._read_ahead[partition].was_filled
+        is_new = origin.stream == self.stream or not self._read_ahead[origin].was_filled
         return _PATIENCE_SECONDS if is_new else _PATIENCE_FOR_LABELS
 
-    def _runs_by_time(self) -> list[tuple[int, int]]:
+    def _runs_by_time(self) -> list[tuple[StreamPartition, int]]:
         """Return partitions and how many of their next records are taken, in order."""
         waiting = [p for p, ahead in self._read_ahead.items() if ahead.records]
         if len(waiting) < 2:
@@ -280,31 +275,31 @@ class Sequencer:
         more = [_has_more(self._inputs[p]) for p in waiting]
         return [(waiting[number], count) for number, count in runs_by_time(times, more)]
 
-    def _take(self, runs: Sequence[tuple[int, int]]) -> list[Record]:
+    def _take(self, runs: Sequence[tuple[StreamPartition, int]]) -> list[Record]:
         """Return the next records of these partitions, once they are in the journal."""
         records: list[Record] = []
         written: list[Run] = []
-        for partition, count in runs:
-            if taken := self._read_ahead[partition].take(count):
-                written.append(Run(partition, taken[-1].offset + 1))
+        for origin, count in runs:
+            if taken := self._read_ahead[origin].take(count):
+                written.append(Run(origin, taken[-1].offset + 1))
                 self._move_behind(taken)
                 records += taken
         if written and self._journal is not None:
             self._journal.append(*written)
         return records
 
-    def _fetch(self, partition: int, timeout: float) -> None:
-        ahead = self._read_ahead[partition]
-        ahead.records.extend(self._inputs[partition].poll(timeout))
+    def _fetch(self, origin: StreamPartition, timeout: float) -> None:
+        ahead = self._read_ahead[origin]
+        ahead.records.extend(self._inputs[origin].poll(timeout))
         ahead.was_filled = ahead.was_filled or bool(ahead.records)
 
-    def _next_turn(self) -> int:
+    def _next_turn(self) -> StreamPartition:
         self._turn.rotate(-1)
         return self._turn[0]
 
     def _move_behind(self, records: Sequence[Record]) -> None:
         if records:
-            self._positions[records[0].partition] = records[-1].offset + 1
+            self._positions[records[0].origin] = records[-1].offset + 1
 
 
 class LogPartitions:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 from support.running_command import Command
 from support.saved_state import Saved, saved
 
@@ -49,7 +49,9 @@ class Outcome(NamedTuple):
         learner = build_learner(
             Settings(learner="shrinking-gradient", learner_options=json.loads(QUICK))
         )
-        records = [Record(number, self.payloads[position]) for number, position in enumerate(first)]
+        records = [
+            Record(number, self.payloads[position], LIST) for number, position in enumerate(first)
+        ]
         PrequentialLoop(ListSource(records, batch=1_000), learner, [replayed]).run()
         if replayed.y_pred != list(first.values()):
             found.append("the predictions are not those of the order in which they came")

@@ -32,7 +32,7 @@ def test_predicts_as_the_learner(command, tmp_path):
     """The exported network predicts as the saved learner."""
     done = command("export", str(GOLDEN), "network.npz")
     assert done.code == 0, done.err
-    assert "learned from golden, before offset 60 of partition 0" in done.err
+    assert "learned from golden, before offset 60 of golden:0" in done.err
     assert (tmp_path / "network.md").read_text().startswith("# Model card: network\n")
     network = FrozenNetwork.load(tmp_path / "network.npz")
     learner = learner_of(read_snapshot(GOLDEN).state["learner"], allow_pickle=False)
@@ -109,7 +109,7 @@ def test_a_regressor_predicts_alone(profile, command, tmp_path, queries):
     run(command, tmp_path, profile)
     done = command("export", "state", "model.npz")
     assert done.code == 0, done.err
-    assert "model.npz: learned from log-rides, before offset 200 of partition 0" in done.err
+    assert "model.npz: learned from log-rides, before offset 200 of log-rides:0" in done.err
     found, card = predicted_alone(tmp_path, "regression", queries)
     model = iln_stream.load(tmp_path / "state")
     wanted = [model.predict_one(x) for x in queries]

@@ -53,7 +53,7 @@ def test_as_json(command, tmp_path):
     (line,) = command("inspect", str(tmp_path / "s"), "--json").out.splitlines()
     shown = json.loads(line)
     header = read_snapshot(next((tmp_path / "s").rglob("*.snapshot"))).header
-    assert shown["positions"] == {"0": 3}
+    assert shown["positions"] == {"log-events:0": 3}
     assert (shown["topic_id"], shown["seed"]) == (header.topic_id, header.seed)
     assert shown["configuration_hash"] == header.configuration_hash
     assert shown["learner"].endswith("InfiniteLayerRegressor")

@@ -1,6 +1,7 @@
 """The demo's picture."""
 
 import pytest
+from support.list_source import LIST
 
 from iln_stream.cli.demo import Trajectory
 from iln_stream.cli.demo_picture import draw
@@ -10,7 +11,7 @@ from iln_stream.loop import Step
 def trajectory(n, shrinks=()):
     made = Trajectory()
     for event in range(n):
-        made.on_step(Step(0, event, None, None, {}, 1.0, 1.0 / (event + 1), None, seconds=0.1))
+        made.on_step(Step(LIST, event, None, None, {}, 1.0, 1.0 / (event + 1), None, seconds=0.1))
     made.alpha_l1 = [1.0] * n
     made.shrinks = list(shrinks)
     return made

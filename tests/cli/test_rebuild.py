@@ -26,12 +26,12 @@ def test_until_and_skip(broker, topic, command, tmp_path, caplog):
     assert done.code == 0, done.err
     done = command("rebuild", *shared, "--until=40", "--skip=0:5-7,0:9")
     assert done.code == 0, done.err
-    assert "partition 0: skipped offsets 5-7, 9" in caplog.messages
-    assert "partition 0: learned again up to offset 40" in done.err
+    assert "log-events:0: skipped offsets 5-7, 9" in caplog.messages
+    assert "log-events:0: learned again up to offset 40" in done.err
     assert "partition 0: learned 36 events; the state before had 50" in caplog.messages
     assert any(each.startswith("the rebuilt learner: running loss") for each in caplog.messages)
     rebuilt = saved(tmp_path, topic)
-    assert (rebuilt.header.positions, rebuilt.n_events) == ({0: 40}, 36)
+    assert (rebuilt.header.positions, rebuilt.n_events) == ({("log-events", 0): 40}, 36)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_invalid_flags(flag, command):
 
 def test_not_given():
     """Without flags nothing is skipped and there is no end."""
-    assert (read_until(None), read_skip(None)) == (None, {})
+    assert (read_until(None), read_skip(None, "log-events", "labels")) == (None, {})
 
 
 def test_time_with_an_offset():

@@ -2,6 +2,7 @@
 
 import pytest
 from river import datasets
+from support.list_source import LIST
 
 from iln_stream.cli.demo import Trajectory
 from iln_stream.learners import find_shrinking_gradient
@@ -27,7 +28,7 @@ def test_means_of_a_trajectory():
     """Means are over labelled events, and a loss is half a squared error."""
     trajectory = Trajectory()
     for y, y_pred in [(1.0, 3.0), (None, 9.0), (5.0, 4.0)]:
-        trajectory.on_step(Step(0, 0, None, None, {}, y, y_pred, None, seconds=0.5))
+        trajectory.on_step(Step(LIST, 0, None, None, {}, y, y_pred, None, seconds=0.5))
     assert trajectory.absolute_errors == [2.0, 1.0]
     assert trajectory.mae == 1.5
     assert trajectory.running_loss == [0.5]  # from the second on

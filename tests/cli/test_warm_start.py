@@ -27,14 +27,14 @@ def test_warm_start_then_run(command, history, tmp_path):
     done = command("warm-start", history, *FLAGS, *learner, FIELDS, "--start=earliest")
     assert done.code == 0, done.err
     assert "history (h.csv): 50 events, 0 dead letters; running loss" in done.err
-    assert "the log goes on at offset 0 of partition 0. `iln-stream run` resumes there" in done.err
+    assert "the log goes on at offset 0 of log-events:0. `iln-stream run` resumes there" in done.err
     done = command("run", *FLAGS, *learner, "--stop-at-end")
     assert done.code == 0, done.err
     assert "7 events, 0 dead letters" in done.err
     done = command("inspect", "state")
     assert "h.csv: 50 events, 50 of them learned, 0 dead letters, SHA-256" in done.out
     assert "2026-01-01T00:00:00Z to 2026-01-01T00:49:00Z, 0 out of order" in done.out
-    assert "from offset 0 of partition 0" in done.out
+    assert "from offset 0 of log-events:0" in done.out
     done = command("export", "state", "model.npz", "--size=8")
     assert done.code == 0, done.err
     card = (tmp_path / "model.md").read_text()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from river import stats
+from support.list_source import LIST
 
 from iln_stream.loop import Classification, Regression, Step
 from iln_stream.state import from_bytes, to_bytes
@@ -16,7 +17,7 @@ CLASSES = st.sampled_from(["a", "b", 3])
 
 
 def step(y, event_id=None, late=False):
-    return Step(0, 0, event_id, None, {}, y, 0.0, None if y is None else 0.5, late=late)
+    return Step(LIST, 0, event_id, None, {}, y, 0.0, None if y is None else 0.5, late=late)
 
 
 def windowed(baselines):

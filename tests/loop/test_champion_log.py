@@ -2,13 +2,15 @@
 
 import logging
 
+from support.list_source import LIST
+
 from iln_stream.loop import Details, Step
 from iln_stream.loop.logs import ChampionLog
 
 
 def step(offset, contender, late=False):
     details = Details(contender=contender)
-    return Step(0, offset, None, None, {}, 1.0, 0.5, 0.1, (), late, details=details)
+    return Step(LIST, offset, None, None, {}, 1.0, 0.5, 0.1, (), late, details=details)
 
 
 def test_a_new_champion_is_logged_once(caplog):
@@ -22,6 +24,6 @@ def test_a_new_champion_is_logged_once(caplog):
         ]:
             champions.on_step(each)
     assert caplog.messages == [
-        "orders: linear is the champion from offset 2 of partition 0 on; before it was fast",
-        "orders: fast is the champion from offset 5 of partition 0 on; before it was linear",
+        "orders: linear is the champion from offset 2 of list:0 on; before it was fast",
+        "orders: fast is the champion from offset 5 of list:0 on; before it was linear",
     ]

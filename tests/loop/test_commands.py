@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 from support.promotable import Promotable
 from support.recording_learners import Recording
 
@@ -61,7 +61,7 @@ def event(number: int, **more: Any) -> bytes:
 
 def learned(payloads: list[Any], learner: Any = None, **options: Any) -> list[Any]:
     """Return what listeners got of records at offsets 0, 1, ..."""
-    records = [Record(i, payload, timestamp=60.0) for i, payload in enumerate(payloads)]
+    records = [Record(i, payload, LIST, 60.0) for i, payload in enumerate(payloads)]
     recorder = Recorder()
     PrequentialLoop(
         ListSource(records), Promotable() if learner is None else learner, [recorder], **options
@@ -75,9 +75,9 @@ def test_a_promotion_holds_from_the_next_event_on() -> None:
     payloads = [event(0, y=1.0), promotion("two"), event(1, y=1.0), promotion("one"), event(2)]
     assert learned(payloads, checkpoint=checkpoint) == [
         (0, 1.0, False),
-        Command(0, 1, 60.0, "promote", "two"),
+        Command("list", 0, 1, 60.0, "promote", "two"),
         (2, 2.001, False),
-        Command(0, 3, 60.0, "promote", "one"),
+        Command("list", 0, 3, 60.0, "promote", "one"),
         (4, 1.002, False),
     ]
     assert checkpoint.offsets == [0, 1, 2, 3, 4]
@@ -117,7 +117,7 @@ def test_no_decoder_sees_a_command() -> None:
             raise MalformedError("not of this format")
 
     got = learned([promotion("two")], decoder=Decoder())
-    assert got == [Command(0, 0, 60.0, "promote", "two")]
+    assert got == [Command("list", 0, 0, 60.0, "promote", "two")]
 
 
 def test_commands_are_no_events_of_a_new_learner() -> None:
@@ -139,7 +139,7 @@ def test_a_label_scores_the_prediction_made_before_a_promotion() -> None:
             event(1, id="b"),
         ],
         task=task,
-        late=LateLabels(LatePolicy(10), task),
+        late=LateLabels(LatePolicy(10), task, ["list"]),
         recent_ids=RecentIds(10),
     )
     assert [each for each in got if not isinstance(each, Command)] == [

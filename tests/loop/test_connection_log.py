@@ -4,20 +4,20 @@ import re
 from time import perf_counter
 
 import pytest
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 
 from iln_stream.loop import Step
 from iln_stream.loop.logs import ConnectionLog
 from iln_stream.records import Command, DeadLetter
 
-STEP = Step(0, 0, None, None, {}, 1.0, 0.0, 0.5)
+STEP = Step(LIST, 0, None, None, {}, 1.0, 0.0, 0.5)
 LETTER = DeadLetter.of("s", 0, 9, b"", "no event")
 
 COMES = {
     "step": lambda log: log.on_step(STEP),
     "letter": lambda log: log.on_dead_letter(LETTER),
-    "repeat": lambda log: log.on_repeat(0, 7),
-    "command": lambda log: log.on_command(Command(0, 8, None, "promote", "linear")),
+    "repeat": lambda log: log.on_repeat(LIST, 7),
+    "command": lambda log: log.on_command(Command("list", 0, 8, None, "promote", "linear")),
     "nothing": lambda log: log.on_idle(),
 }
 

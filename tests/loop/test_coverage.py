@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.list_source import LIST
 
 from iln_stream.loop import Coverage, Details, Step
 from iln_stream.state import from_bytes, to_bytes
@@ -12,7 +13,7 @@ LEVELS = (0.5, 0.9)
 
 def step(y, *intervals, event_id=None, late=False):
     loss = None if y is None else 0.5
-    return Step(0, 0, event_id, None, {}, y, 0.0, loss, late=late, details=Details(intervals))
+    return Step(LIST, 0, event_id, None, {}, y, 0.0, loss, late=late, details=Details(intervals))
 
 
 def read(coverage):

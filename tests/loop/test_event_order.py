@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
+from support.list_source import LIST
 
 from iln_stream.errors import RefusedError
 from iln_stream.loop import Step
@@ -12,7 +13,7 @@ from iln_stream.loop.logs import EventOrder
 
 
 def step(offset: int, time: float | None, *, late: bool = False) -> Step:
-    return Step(0, offset, None, time, {}, 1.0, 1.0, 0.0, late=late)
+    return Step(LIST, offset, None, time, {}, 1.0, 1.0, 0.0, late=late)
 
 
 def test_counts_and_first_warning(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from river import datasets, dummy, evaluate, linear_model, metrics, optim, preprocessing, stats
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 
 from iln_stream.errors import SinkError, SourceError
 from iln_stream.learners import (
@@ -31,12 +31,12 @@ from iln_stream.loop import (
 )
 from iln_stream.records import EnvelopeDecoder
 from iln_stream.service import shrinking_gradient
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 from iln_stream.streams.river import RiverDatasetSource
 
 
 def event(offset, y=0.0, **inputs):
-    return Record(offset, json.dumps({"x": inputs or {"a": float(offset)}, "y": y}).encode())
+    return Record(offset, json.dumps({"x": inputs or {"a": float(offset)}, "y": y}).encode(), LIST)
 
 
 class Recorder(Listener):
@@ -133,14 +133,14 @@ def test_disorder_is_refused(offsets):
     """A repeated or earlier offset stops the loop before the record is learned."""
     learner, recorder = RecordingLearner(), Recorder()
     loop = PrequentialLoop(ListSource([event(o) for o in offsets]), learner, [recorder])
-    with pytest.raises(SourceError, match=rf"list: offset {offsets[-1]} came after"):
+    with pytest.raises(SourceError, match=rf"list:0: offset {offsets[-1]} came after"):
         loop.run()
     assert learner.n_learned == len(recorder.told) == len(offsets) - 1
 
 
 def test_disorder_is_refused_after_a_dead_letter():
     """The order check includes records that became dead letters."""
-    loop = PrequentialLoop(ListSource([Record(0, b"?"), event(0)]), RecordingLearner())
+    loop = PrequentialLoop(ListSource([Record(0, b"?", LIST), event(0)]), RecordingLearner())
     with pytest.raises(SourceError, match="offset 0 came after 0"):
         loop.run()
 
@@ -149,10 +149,10 @@ def test_listeners_get_each_record_once():
     """Listeners get each record in order, as either a step or a dead letter."""
     records = [
         event(0),
-        Record(1, b"{"),
+        Record(1, b"{", LIST),
         event(2, fail="predict"),
         event(3, fail="learn"),
-        Record(4, None),
+        Record(4, None, LIST),
         event(5, y=None),
         event(6),
     ]
@@ -170,7 +170,7 @@ def test_listeners_get_each_record_once():
 
 def test_fields_of_a_dead_letter():
     """A dead letter has stream, partition, offset and reason, and the original record."""
-    (letter,) = run([Record(17, b'{"x": {}, "y": "1"}', partition=2)]).letters
+    (letter,) = run([Record(17, b'{"x": {}, "y": "1"}', StreamPartition("list", 2))]).letters
     assert (letter.stream, letter.partition, letter.offset) == ("list", 2, 17)
     assert letter.reason == "y: Input should be a valid number, got '1'"
     assert letter.payload == '{"x": {}, "y": "1"}'
@@ -238,13 +238,13 @@ def test_success_between_failures():
 
 def test_malformed_events_do_not_stop_the_stream():
     """Malformed events do not count as failures of the learner."""
-    recorder = run([Record(i, b"?") for i in range(50)], max_failures_in_a_row=3)
+    recorder = run([Record(i, b"?", LIST) for i in range(50)], max_failures_in_a_row=3)
     assert len(recorder.letters) == 50
 
 
 def test_malformed_events_do_not_hide_failures():
     """Malformed events between failures of the learner do not reset the count."""
-    records = [Record(i, b"?") if i % 2 else event(i, fail="predict") for i in range(20)]
+    records = [Record(i, b"?", LIST) if i % 2 else event(i, fail="predict") for i in range(20)]
     with pytest.raises(LearnerError):
         run(records, FailingLearner(), max_failures_in_a_row=5)
 
@@ -290,7 +290,7 @@ def test_step_has_id_and_duration():
             time.sleep(0.02)
 
     before = time.perf_counter()
-    (step,) = run([Record(0, b'{"x": {}, "y": 1, "id": "e-1"}')], Slow()).steps
+    (step,) = run([Record(0, b'{"x": {}, "y": 1, "id": "e-1"}', LIST)], Slow()).steps
     assert step.event_id == "e-1"
     assert 0.02 <= step.seconds < 2
     assert before + step.seconds <= step.ended <= time.perf_counter()
@@ -301,9 +301,9 @@ def test_time_of_a_step(pending):
     """A step has its event's time, whether or not a label may come later: the sender's, if given,
     and otherwise that of the record."""
     sent = b'{"x": {}, "id": "a", "timestamp": "1970-01-01T00:01:00Z"}'
-    records = [Record(0, sent, timestamp=5.0), Record(1, b'{"x": {}, "id": "b"}', timestamp=6.0)]
+    records = [Record(0, sent, LIST, 5.0), Record(1, b'{"x": {}, "id": "b"}', LIST, 6.0)]
     heard, learner = Recorder(), RecordingLearner()
-    late = LateLabels(LatePolicy(pending), Regression()) if pending else None
+    late = LateLabels(LatePolicy(pending), Regression(), ["list"]) if pending else None
     PrequentialLoop(ListSource(records), learner, [heard], late=late).run()
     assert [step.time for step in heard.steps] == [60.0, 6.0]
 
@@ -469,12 +469,12 @@ def test_order_of_listeners():
         def on_dead_letter(self, letter):
             told.append((letter.offset, self.name))
 
-    source = ListSource([event(0), Record(1, b"?"), event(2)])
+    source = ListSource([event(0), Record(1, b"?", LIST), event(2)])
     PrequentialLoop(source, RecordingLearner(), [Named("a"), Named("b"), Named("c")]).run()
     assert told == [(offset, name) for offset in range(3) for name in "abc"]
 
 
-@pytest.mark.parametrize("bad", [event(1), Record(1, b"?")], ids=["step", "dead letter"])
+@pytest.mark.parametrize("bad", [event(1), Record(1, b"?", LIST)], ids=["step", "dead letter"])
 def test_failing_listener_stops_the_loop(bad):
     """If a listener fails, the loop stops before the next record."""
 
@@ -507,15 +507,15 @@ def test_checkpoint_comes_after_the_listeners():
         def on_dead_letter(self, letter):
             calls.append(("letter", None))
 
-        def on_repeat(self, partition, offset):
+        def on_repeat(self, origin, offset):
             calls.append(("repeat", None))
 
         def on_idle(self):
             calls.append(("idle", None))
 
     class Checkpoint:
-        def passed(self, partition, offset, ended):
-            calls.append((partition, offset, ended))
+        def passed(self, origin, offset, ended):
+            calls.append((origin.partition, offset, ended))
 
         def idle(self):
             calls.append(("checkpoint idle", None))
@@ -526,7 +526,7 @@ def test_checkpoint_comes_after_the_listeners():
         b'{"x": {}, "y": 1, "id": "a"}',
         b'{"x": {}}',
     ]
-    records = [Record(i, payload, partition=7) for i, payload in enumerate(payloads)]
+    records = [Record(i, payload, StreamPartition("list", 7)) for i, payload in enumerate(payloads)]
 
     class Pausing(ListSource):
         """Returns nothing once, at its end."""
@@ -565,7 +565,7 @@ BAD = b'{"price": 1}'
 def first_records(*payloads, never_learned=True):
     """Run a loop over the payloads; return the recorder, and the error that ended the loop."""
     recorder = Recorder()
-    records = [Record(i, payload) for i, payload in enumerate(payloads)]
+    records = [Record(i, payload, LIST) for i, payload in enumerate(payloads)]
     loop = PrequentialLoop(
         ListSource(records), RecordingLearner(), [recorder], never_learned=never_learned
     )
@@ -656,7 +656,13 @@ def test_a_learner_that_fails_from_the_first_event_on(caplog):
 
 def test_polled_records_are_in_hand_until_they_are_handled() -> None:
     """The lag counts records that were fetched but not learned; a label is not an event."""
-    records = [event(0), event(1), Record(0, b"not JSON", -1), Record(3, b"not JSON"), event(4)]
+    records = [
+        event(0),
+        event(1),
+        Record(0, b"not JSON", StreamPartition("labels", 0)),
+        Record(3, b"not JSON", LIST),
+        event(4),
+    ]
     found = []
 
     class Asks(Listener):

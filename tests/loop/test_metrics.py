@@ -11,6 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from river import linear_model, preprocessing
 from river.datasets import synth
+from support.list_source import LIST
 
 from iln_stream.errors import IlnError
 from iln_stream.features import GaussianFourier
@@ -209,7 +210,7 @@ def test_a_step_as_long_as_a_bucket_is_wide_falls_into_it() -> None:
     registry = CollectorRegistry()
     source = RiverDatasetSource([], "none")
     watched = Metrics(registry).watch(ShrinkingGradient(seed=1), source, "iln")
-    watched.on_step(Step(0, 0, None, None, {}, None, 0.0, None, seconds=0.01))
+    watched.on_step(Step(LIST, 0, None, None, {}, None, 0.0, None, seconds=0.01))
     labels = {"model": "iln", "partition": "0"}
     buckets = "iln_step_duration_seconds_bucket"
     assert registry.get_sample_value(buckets, {**labels, "le": "0.005"}) == 0

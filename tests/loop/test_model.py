@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 from river import linear_model
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 
 from iln_stream.loop import Details, Regression, Step
 from iln_stream.loop.live import (
@@ -45,7 +45,9 @@ def run(watched, live, begin, end):
     """
     for n in range(begin, end):
         details = Details((), None, f"c{n // 100 % 3}") if n % 4 else Details()
-        step = Step(0, n, str(n), None, {}, 1.0, 1.0 / (n + 1), 0.5, ended=1e9 * n, details=details)
+        step = Step(
+            LIST, n, str(n), None, {}, 1.0, 1.0 / (n + 1), 0.5, ended=1e9 * n, details=details
+        )
         for listener in (watched, live):
             listener.on_step(step)
         if n % 5 == 0:
@@ -179,7 +181,7 @@ def test_numbers_while_steps_come():
     def add():
         n = 0
         while not ended.is_set():
-            live.on_step(Step(0, n, None, None, {}, 1.0, 1.0, 0.0))
+            live.on_step(Step(LIST, n, None, None, {}, 1.0, 1.0, 0.0))
             n += 1
 
     adding = threading.Thread(target=add)

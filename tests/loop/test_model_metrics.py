@@ -4,14 +4,14 @@ import time
 
 import pytest
 from river import linear_model
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 
 from iln_stream.loop import Regression, Step
 from iln_stream.loop.metrics import DELAYS, SECONDS, ModelMetrics, partition_label
 from iln_stream.records import Command, DeadLetter
 
 LETTER = DeadLetter.of("s", 0, 9, b"", "malformed")
-COMMAND = Command(0, 2, None, "promote", "linear")
+COMMAND = Command("list", 0, 2, None, "promote", "linear")
 
 
 def watched():
@@ -19,7 +19,7 @@ def watched():
 
 
 def step(seconds=0.0, y=1.0, ended=0.0):
-    return Step(0, 0, None, None, {}, y, 0.0, 0.5, seconds=seconds, ended=ended)
+    return Step(LIST, 0, None, None, {}, y, 0.0, 0.5, seconds=seconds, ended=ended)
 
 
 @pytest.mark.parametrize("n", [1, 99, 100, 101, 250])
@@ -60,7 +60,7 @@ def test_delays_of_labels():
     [
         lambda metrics: metrics.on_step(step(ended=time.perf_counter())),
         lambda metrics: metrics.on_dead_letter(LETTER),
-        lambda metrics: metrics.on_repeat(0, 1),
+        lambda metrics: metrics.on_repeat(LIST, 1),
         lambda metrics: metrics.on_command(COMMAND),
         lambda metrics: metrics.on_idle(),
     ],
@@ -82,7 +82,7 @@ def test_continues_from_a_state():
     for metrics in (first, second):
         metrics.on_step(step(y=3.0))
         metrics.on_dead_letter(LETTER)
-        metrics.on_repeat(0, 1)
+        metrics.on_repeat(LIST, 1)
         metrics.on_command(COMMAND)
     second.restore(first.state())
     second.on_step(step(y=1.0))

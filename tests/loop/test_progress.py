@@ -5,6 +5,7 @@ import math
 
 import pytest
 from rich.console import Console
+from support.list_source import LIST
 
 from iln_stream.loop import Step
 from iln_stream.loop.progress import Progress
@@ -14,7 +15,7 @@ LETTER = DeadLetter.of("s", 0, 9, b"", "no event")
 
 
 def step(y=3.0, y_pred=1.0):
-    return Step(0, 0, None, None, {}, y, y_pred, None if y is None else 2.0)
+    return Step(LIST, 0, None, None, {}, y, y_pred, None if y is None else 2.0)
 
 
 def progress(terminal, total=10):

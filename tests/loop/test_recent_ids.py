@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 
 from iln_stream.loop import LateLabels, LatePolicy, Listener, PrequentialLoop, RecentIds, Regression
 from iln_stream.records import Example, MalformedError
@@ -82,7 +82,7 @@ def test_the_loop_skips_repeats():
         def on_step(self, step):
             told.append(("step", step.offset))
 
-        def on_repeat(self, partition, offset):
+        def on_repeat(self, origin, offset):
             told.append(("repeat", offset))
 
     payloads = [
@@ -91,7 +91,7 @@ def test_the_loop_skips_repeats():
         b'{"x": {}, "y": 3}',
         b'{"x": {}, "y": 4}',
     ]
-    source = ListSource(Record(i, payload) for i, payload in enumerate(payloads))
+    source = ListSource(Record(i, payload, LIST) for i, payload in enumerate(payloads))
     PrequentialLoop(source, Learner(), [Telling()], recent_ids=RecentIds(5)).run()
     assert told == [
         ("learned", 1.0),
@@ -131,13 +131,13 @@ def test_dead_letter_that_is_sent_again(method):
             told.append(("letter", letter.offset))
             learner.ails = False
 
-        def on_repeat(self, partition, offset):
+        def on_repeat(self, origin, offset):
             told.append(("repeat", offset))
             learner.ails = True
 
     learner = Learner()
     payloads = [b'{"x": {}, "y": 1, "id": "%c"}' % event_id for event_id in b"aababb"]
-    source = ListSource(Record(i, payload) for i, payload in enumerate(payloads))
+    source = ListSource(Record(i, payload, LIST) for i, payload in enumerate(payloads))
     PrequentialLoop(source, learner, [Telling()], recent_ids=RecentIds(1)).run()
     assert told == [
         ("step", "a"),
@@ -183,7 +183,7 @@ def test_event_without_a_label_then_with_one():
             learned.append(y)
 
     payloads = [b'{"x": {}, "id": "a"}', b'{"x": {}, "y": 2, "id": "a"}']
-    records = [Record(i, payload) for i, payload in enumerate([*payloads, *payloads])]
+    records = [Record(i, payload, LIST) for i, payload in enumerate([*payloads, *payloads])]
     PrequentialLoop(ListSource(records), Learner(), recent_ids=RecentIds(5)).run()
     assert learned == [2.0]
 
@@ -216,10 +216,10 @@ def test_skipped_records_do_not_change_later_inputs(late):
     learner = Learner()
     mapping = FieldMapping("y", id_field="id", time_field="t", time_features=["since_last"])
     PrequentialLoop(
-        ListSource([Record(offset, payload) for offset, payload in enumerate(payloads)]),
+        ListSource([Record(offset, payload, LIST) for offset, payload in enumerate(payloads)]),
         learner,
         recent_ids=RecentIds(10),
-        late=LateLabels(LatePolicy(10), Regression()) if late else None,
+        late=LateLabels(LatePolicy(10), Regression(), ["list"]) if late else None,
         decoder=MappedDecoder(mapping, parse_json),
     ).run()
     assert seen == [None, 10.0, 10.0]

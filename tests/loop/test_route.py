@@ -4,7 +4,7 @@ import json
 
 import pytest
 from river import linear_model
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 
 from iln_stream.loop import Regression, Step
 from iln_stream.loop.live import About, LiveModel, live_route
@@ -16,7 +16,7 @@ def made(n_steps=0):
     live = LiveModel(ModelMetrics(learner, ListSource([]), "m", Regression(), 10))
     live.about = About("regression", "file.jsonl", "linear", "v1")
     for n in range(n_steps):
-        live.on_step(Step(0, n, None, None, {}, 1.0, 1.0, 0.0))
+        live.on_step(Step(LIST, n, None, None, {}, 1.0, 1.0, 0.0))
     return live
 
 

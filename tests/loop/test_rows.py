@@ -3,13 +3,15 @@
 import json
 import math
 
+from support.list_source import LIST
+
 from iln_stream.loop import Details, Step
 from iln_stream.loop.live import LONGEST, MOST_ENTRIES, cut, plain, row_of_letter, row_of_step
 from iln_stream.records import DeadLetter
 
 
 def step(**values):
-    made = Step(0, 7, "a", 5.0, {"x": 1.0}, 1.0, 2.0, 0.5, ("shrunk",), False, 0.1, 9.0)
+    made = Step(LIST, 7, "a", 5.0, {"x": 1.0}, 1.0, 2.0, 0.5, ("shrunk",), False, 0.1, 9.0)
     return made._replace(**values)
 
 
@@ -17,9 +19,9 @@ def test_step():
     """A row has what the page shows of a step, and not its inputs."""
     row = row_of_step(3, step(details=Details(((1.0, 3.0), (0.0, 4.0)))))
     assert row == {
-        "serial": 3, "partition": 0, "offset": 7, "id": "a", "time": 5.0, "y": 1.0, "y_pred": 2.0,
-        "p": None, "interval": [1.0, 3.0], "loss": 0.5, "flags": ["shrunk"], "late": False,
-        "delay": None, "contender": None,
+        "serial": 3, "stream": "list", "partition": 0, "offset": 7, "id": "a", "time": 5.0,
+        "y": 1.0, "y_pred": 2.0, "p": None, "interval": [1.0, 3.0], "loss": 0.5,
+        "flags": ["shrunk"], "late": False, "delay": None, "contender": None,
     }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.list_source import LIST
 
 from iln_stream.loop import RegressionScores, Step
 from iln_stream.loop.scores import Window
@@ -19,7 +20,7 @@ numbers = st.floats(-1e100, 1e100)
 
 
 def step(y, y_pred, loss, shrunk=False):
-    return Step(0, 0, None, None, {}, y, y_pred, loss, ("shrunk",) if shrunk else ())
+    return Step(LIST, 0, None, None, {}, y, y_pred, loss, ("shrunk",) if shrunk else ())
 
 
 @given(st.integers(1, 20), st.lists(numbers, max_size=60))

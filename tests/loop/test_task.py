@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from river import base, dummy, naive_bayes
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.loop import Classification, Listener, PrequentialLoop, Regression
@@ -28,7 +28,7 @@ class Steps(Listener):
 
 def run(learner, *payloads, task):
     heard = Steps()
-    source = ListSource(Record(i, payload) for i, payload in enumerate(payloads))
+    source = ListSource(Record(i, payload, LIST) for i, payload in enumerate(payloads))
     PrequentialLoop(source, learner, [heard], task=task).run()
     return heard
 

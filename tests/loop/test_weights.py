@@ -10,7 +10,7 @@ from river import (
     preprocessing,
     tree,
 )
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
@@ -77,9 +77,9 @@ class Heard(Listener):
 
 def run(learner, *payloads, weights=None, pending=False):
     heard = Heard()
-    source = ListSource(Record(i, payload) for i, payload in enumerate(payloads))
+    source = ListSource(Record(i, payload, LIST) for i, payload in enumerate(payloads))
     task = Classification()
-    late = LateLabels(LatePolicy(10), task) if pending else None
+    late = LateLabels(LatePolicy(10), task, ["list"]) if pending else None
     PrequentialLoop(source, learner, [heard], task=task, weights=weights, late=late).run()
     return heard
 

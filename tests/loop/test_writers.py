@@ -7,6 +7,7 @@ from iln_stream.loop import Step
 from iln_stream.loop.outputs import DeadLetterWriter, PredictionWriter
 from iln_stream.records import DeadLetter, Prediction, PredictionEncoder, read_prediction
 from iln_stream.records.messages import Model
+from iln_stream.streams import StreamPartition
 
 
 class ListSink:
@@ -32,7 +33,7 @@ ENCODE = PredictionEncoder("s", "m", "v")
 
 
 def step(offset=7, event_id="e-7", y=1.25, y_pred=0.1, key=None):
-    return Step(2, offset, event_id, 60.0, {}, y, y_pred, 0.0, key=key)
+    return Step(StreamPartition("list", 2), offset, event_id, 60.0, {}, y, y_pred, 0.0, key=key)
 
 
 LETTER = DeadLetter.of("s", 2, 9, b"\xff{", "no event")

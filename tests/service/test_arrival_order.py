@@ -7,9 +7,10 @@ from streams.test_sequencer import Partition
 
 from iln_stream.service.recovery import ArrivalOrder
 from iln_stream.snapshots import Header, Snapshot, SnapshotFolder
-from iln_stream.streams import Journal, Run, read_journal
+from iln_stream.streams import Journal, Run, StreamPartition, read_journal
 
-RUNS = [Run(0, 300), Run(1, 200), Run(0, 500), Run(1, 400), Run(0, 900)]
+P, Q = StreamPartition("events", 0), StreamPartition("events", 1)
+RUNS = [Run(P, 300), Run(Q, 200), Run(P, 500), Run(Q, 400), Run(P, 900)]
 
 
 def header(positions, epoch=1, topic_id="a"):
@@ -22,7 +23,7 @@ def folder(tmp_path):
 
 
 def partitions(positions, n=1_000, topic_id="a"):
-    made = [Partition(p, range(n), random.Random(p), positions.get(p, 0)) for p in (0, 1)]
+    made = [Partition(p, range(n), random.Random(p.partition), positions.get(p, 0)) for p in (P, Q)]
     for each in made:
         each.topic_id = topic_id
     return made
@@ -31,10 +32,10 @@ def partitions(positions, n=1_000, topic_id="a"):
 def kept(folder, resumed, epoch=9, **more):
     """Return what a run of this epoch reads, as partition and offset, and its first journal."""
     order = ArrivalOrder(folder, epoch, resumed, partitions(resumed.positions, **more), keep=3)
-    journal = read_journal(folder.path / f"{epoch:06}.journal")
+    journal = read_journal(folder.path / f"{epoch:06}.journal", ["events"])
     records = []
     while not order.source.exhausted:
-        records += [(each.partition, each.offset) for each in order.source.poll(0.01)]
+        records += [(each.origin, each.offset) for each in order.source.poll(0.01)]
     order.source.close()
     return records, journal
 
@@ -43,8 +44,8 @@ def repeats(records, positions, runs):
     """Whether records begin with these runs, from these positions."""
     expected, at = [], dict(positions)
     for run in runs:
-        expected += [(run.partition, offset) for offset in range(at[run.partition], run.end)]
-        at[run.partition] = run.end
+        expected += [(run.origin, offset) for offset in range(at[run.origin], run.end)]
+        at[run.origin] = run.end
     return records[: len(expected)] == expected
 
 
@@ -55,34 +56,34 @@ def store(folder, *headers):
 
 def test_what_comes_after_the_snapshot_is_repeated(folder):
     """Runs after the snapshot are repeated; the journal keeps those that an older one needs."""
-    old, new = header({0: 300, 1: 0}), header({0: 500, 1: 200})
+    old, new = header({P: 300, Q: 0}), header({P: 500, Q: 200})
     store(folder, old, new)
     Journal(folder.path / "000001.journal", RUNS)
     records, journal = kept(folder, new)
-    assert repeats(records, new.positions, [Run(1, 400), Run(0, 900)])
+    assert repeats(records, new.positions, [Run(Q, 400), Run(P, 900)])
     assert journal == RUNS[1:]
     assert not (folder.path / "000001.journal").exists()
 
 
 def test_a_zombies_snapshot_takes_nothing_away(folder):
     """A snapshot of a lower epoch does not shorten the order, however far its positions are."""
-    resumed = header({0: 300, 1: 200}, epoch=5)
-    store(folder, header({0: 900, 1: 900}, epoch=4), resumed)
+    resumed = header({P: 300, Q: 200}, epoch=5)
+    store(folder, header({P: 900, Q: 900}, epoch=4), resumed)
     Journal(folder.path / "000005.journal", RUNS)
     assert repeats(kept(folder, resumed)[0], resumed.positions, RUNS[2:])
 
 
 def test_another_topics_snapshot_takes_nothing_away(folder):
     """A snapshot of a deleted topic with the same name does not shorten the order."""
-    resumed = header({0: 300, 1: 200}, epoch=5)
-    store(folder, header({0: 900, 1: 900}, epoch=4, topic_id="gone"), resumed)
+    resumed = header({P: 300, Q: 200}, epoch=5)
+    store(folder, header({P: 900, Q: 900}, epoch=4, topic_id="gone"), resumed)
     Journal(folder.path / "000005.journal", RUNS)
     assert repeats(kept(folder, resumed)[0], resumed.positions, RUNS[2:])
 
 
 def test_an_order_before_a_rebuild_is_not_repeated(folder):
     """A journal from before a rebuild is ignored, as the rebuild learned in another order."""
-    resumed = header({0: 0, 1: 0}, epoch=6)
+    resumed = header({P: 0, Q: 0}, epoch=6)
     store(folder, resumed)
     Journal(folder.path / "000005.journal", RUNS)
     assert kept(folder, resumed)[1] == []
@@ -90,45 +91,45 @@ def test_an_order_before_a_rebuild_is_not_repeated(folder):
 
 def test_a_log_that_lost_its_end(folder, caplog):
     """A run does not wait for lost records, and logs that it drops their order."""
-    resumed = header({0: 300, 1: 200})
+    resumed = header({P: 300, Q: 200})
     store(folder, resumed)
     Journal(folder.path / "000001.journal", RUNS)
     records, _ = kept(folder, resumed, n=450)
-    assert repeats(records, resumed.positions, [Run(1, 400)])
-    assert "partition 0 up to 500" in caplog.text
+    assert repeats(records, resumed.positions, [Run(Q, 400)])
+    assert "events:0 up to 500" in caplog.text
 
 
 def test_stored_snapshots_let_runs_go(folder, monkeypatch):
     """Once newer snapshots are stored, the journal forgets runs that only older ones needed."""
     monkeypatch.setattr("iln_stream.streams.journal._COMPACT_FROM", 0)
     monkeypatch.setattr("iln_stream.streams.journal._GROWTH", 0)
-    resumed = header({0: 300, 1: 200})
+    resumed = header({P: 300, Q: 200})
     store(folder, resumed)
     Journal(folder.path / "000001.journal", RUNS)
     order = ArrivalOrder(folder, 9, resumed, partitions(resumed.positions), keep=2)
-    for positions in ({0: 900, 1: 300}, {0: 900, 1: 400}):
+    for positions in ({P: 900, Q: 300}, {P: 900, Q: 400}):
         order.stored(header(positions, epoch=9))
     while not order.source.exhausted:
         order.source.poll(0.01)
     order.source.close()
-    left = read_journal(folder.path / "000009.journal")
-    assert Run(0, 500) not in left
-    assert Run(1, 400) in left
+    left = read_journal(folder.path / "000009.journal", ["events"])
+    assert Run(P, 500) not in left
+    assert Run(Q, 400) in left
 
 
 def test_a_learner_that_is_taken_over_has_its_order_repeated(folder, tmp_path):
     """The order comes from the folder of the snapshot, which keeps it."""
     older = SnapshotFolder(tmp_path / "older")
     older.path.mkdir()
-    resumed = header({0: 300, 1: 0}, epoch=5)
+    resumed = header({P: 300, Q: 0}, epoch=5)
     older.write(Snapshot(resumed, {}))
     Journal(older.path / "000005.journal", RUNS)
     made = partitions(resumed.positions)
     order = ArrivalOrder(folder, 1, resumed, made, keep=3, source=older)
     records = []
     while not order.source.exhausted:
-        records += [(each.partition, each.offset) for each in order.source.poll(0.01)]
+        records += [(each.origin, each.offset) for each in order.source.poll(0.01)]
     order.source.close()
     assert repeats(records, resumed.positions, RUNS[1:])
-    assert read_journal(folder.path / "000001.journal")[:4] == RUNS[1:]
+    assert read_journal(folder.path / "000001.journal", ["events"])[:4] == RUNS[1:]
     assert (older.path / "000005.journal").exists()

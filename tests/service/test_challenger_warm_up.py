@@ -227,6 +227,6 @@ def test_kill_during_a_warm_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             assert run.wait() == 0, run.said
             assert "challenger held has learned 300 events of the log" in run.said
     killed, whole = (saved(folder / state, "log-events") for state in ("killed", "whole"))
-    assert killed.header.positions == whole.header.positions == {0: 420}
+    assert killed.header.positions == whole.header.positions == {("log-events", 0): 420}
     assert killed.n_events == whole.n_events == 420
     assert killed.bits == whole.bits

@@ -93,7 +93,7 @@ def test_commands_on_snapshots(path: Path) -> None:
         expected = learner.predict_proba_one(json.loads(line)["x"])
         assert probabilities(json.loads(prediction)) == expected
         assert json.loads(prediction)["model"]["name"] == "e.jsonl/InfiniteLayerClassifier"
-    assert rebuild(settings(path)) == [{0: 80}]
+    assert rebuild(settings(path)) == [{("log-events", 0): 80}]
     again = iln_stream.load(path.parent / "state")
     assert again.predict_proba_one({"a": 0.5}) == learner.predict_proba_one({"a": 0.5})
 

@@ -127,7 +127,7 @@ def test_a_run_waits_for_its_first_event(path: Path) -> None:
         learner.wait_for_metrics(lambda now: now["iln_events_total"] == 2)
         assert learner.terminate() == 0, learner.said
     assert len(values(path, "events-dead-letters")) == 1
-    assert saved(path.parent / "state", "log-events").header.positions == {0: 3}
+    assert saved(path.parent / "state", "log-events").header.positions == {("log-events", 0): 3}
 
 
 def test_learners_of_several_partitions_share_a_file(path: Path) -> None:
@@ -240,7 +240,7 @@ def test_another_log_at_the_path(path: Path) -> None:
     with pytest.raises(LostPlaceError, match="recreated"):
         Service(settings(path, stop_at_end=False))
     fill(path, 0, 40)
-    assert rebuild(settings(path), forget=True) == [{0: 0}]
+    assert rebuild(settings(path), forget=True) == [{("log-events", 0): 0}]
     Service(settings(path)).run()
     assert published(path) == list(range(40))
 
@@ -253,7 +253,7 @@ def test_rebuild_creates_no_log(path: Path) -> None:
     with pytest.raises(NoStreamError):
         rebuild(settings(path, stop_at_end=False))
     assert not path.exists()
-    assert saved(path.parent / "state", "log-events").header.positions == {0: 10}
+    assert saved(path.parent / "state", "log-events").header.positions == {("log-events", 0): 10}
 
 
 def test_addresses_that_do_not_fit(path: Path) -> None:
@@ -327,10 +327,10 @@ def test_rebuild_forgets_nothing_without_asking(
         rebuild(settings(path))
     assert {file: file.read_bytes() for file in folder.glob("*.snapshot")} == before
     with caplog.at_level(logging.INFO):
-        assert rebuild(settings(path), forget=True) == [{0: 100}]
+        assert rebuild(settings(path), forget=True) == [{("log-events", 0): 100}]
     assert "partition 0: learned 30 events; the state before had 100" in caplog.messages
     assert saved(path.parent / "state", "log-events").n_events == 30
-    assert rebuild(settings(path), until=80) == [{0: 80}]  # fewer, but none is lost
+    assert rebuild(settings(path), until=80) == [{("log-events", 0): 80}]  # fewer, but none is lost
 
 
 def test_no_partition_is_rebuilt_if_one_would_forget(path: Path) -> None:

@@ -145,7 +145,7 @@ def test_rebuilt_learners_are_the_same(path: Path) -> None:
     Service(settings(path)).run()
     folders = [path.parent / "state" / f"log-events-0@{h}" for h in ("1", "3h")]
     before = [str(snapshot_at(folder).state["learner"]) for folder in folders]
-    assert rebuild(settings(path)) == [{0: 40}, {0: 40}]
+    assert rebuild(settings(path)) == [{("log-events", 0): 40}, {("log-events", 0): 40}]
     assert [str(snapshot_at(folder).state["learner"]) for folder in folders] == before
 
 

@@ -13,7 +13,7 @@ from iln_stream.service.streams import (
     settings_of_labels,
     time_of_records,
 )
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 
 TWO_TOPICS = {"source": "kafka:orders", "labels": "kafka:deliveries", "pending_events": 100}
 
@@ -85,9 +85,10 @@ def test_times_of_records():
         target="y", id_field="id", time_field="at", labels_settings={"time_field": "done"}
     )
     payload = b'{"at": 60, "done": 70, "timestamp": 80}'
+    origins = StreamPartition("orders", 0), StreamPartition("deliveries", 0)
     for given, expected in ((mapped, [60.0, 70.0]), (settings(), [80.0, 80.0])):
         time_of = time_of_records(given, source_stream(given))
-        assert [time_of(Record(0, payload, p, 90.0)) for p in (0, -1)] == expected
+        assert [time_of(Record(0, payload, origin, 90.0)) for origin in origins] == expected
     assert time_of_records(Settings(), source_stream(Settings())) is None
 
 

@@ -131,7 +131,7 @@ def test_what_a_page_needs(tmp_path, monkeypatch):
     assert model["dead_letters"][0]["reason"].startswith("x.a: expected a finite number")
     assert model["dead_letters"][0]["payload"] == event(49).decode()
     assert model["checkpoints"]
-    assert model["checkpoints"][0]["positions"] == {"0": 0}
+    assert model["checkpoints"][0]["positions"] == {"log-events:0": 0}
     assert all(each["bytes"] > 0 and each["seconds"] >= 0 for each in model["checkpoints"])
     curves = model["curves"]
     assert curves["serials"] == list(range(8, 481, 8))
@@ -163,13 +163,13 @@ def test_the_same_after_a_kill(tmp_path):
         first.wait_for_metrics(all_learned)
         before = shown(first)
         first.kill()
-    at = saved(tmp_path / "state", "log-events").header.positions[0]
+    at = saved(tmp_path / "state", "log-events").header.positions["log-events", 0]
     assert at < 1300  # so that some of it is learned again
     with Command(tmp_path, *run) as second:
         second.wait_for_metrics(all_learned)
         assert shown(second) == before
         _, text = second.answer("/live")
-        assert json.loads(text)["models"][0]["checkpoints"][0]["positions"]["0"] <= at
+        assert json.loads(text)["models"][0]["checkpoints"][0]["positions"]["log-events:0"] <= at
         assert second.terminate() == 0, second.said
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 from support.kafka_topics import create_topic, produce
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 
 from iln_stream.errors import SinkError
 from iln_stream.loop import Step
@@ -14,10 +14,11 @@ from iln_stream.loop.outputs import (
 from iln_stream.records import DeadLetter, PredictionEncoder
 from iln_stream.service import Settings, source_stream
 from iln_stream.service.streams import Outputs, Reader
+from iln_stream.streams import StreamPartition
 
-STEP = Step(2, 7, "e", None, {}, 1.0, 0.5, 0.1)
+STEP = Step(StreamPartition("list", 2), 7, "e", None, {}, 1.0, 0.5, 0.1)
 ENCODE = PredictionEncoder("s", "m", "v")
-READER = Reader("0", (0,), 1)
+READER = Reader("log-events", "0", (0,), 1)
 LETTER = DeadLetter.of("s", 2, 9, b"?", "malformed")
 
 
@@ -40,7 +41,7 @@ def test_readers_share_the_sinks(tmp_path):
     """The predictions of all learners reach one file."""
     outputs = Outputs(Settings(source="e.jsonl", predictions="p.jsonl"))
     for reader in "01":
-        writers = outputs.writers(ListSource([]), Reader(reader, (0,), 1), ENCODE)
+        writers = outputs.writers(ListSource([]), Reader("log-events", reader, (0,), 1), ENCODE)
         assert kinds(writers) == [DeadLetterWriter, PredictionWriter]
         writers[1].on_step(STEP)
     outputs.close()
@@ -73,6 +74,6 @@ def test_transactional(broker, topic):
         source = source_stream(settings).log(0, "earliest")
         writers = outputs.writers(source, READER, ENCODE)
         assert kinds(writers) == [DeadLetterWriter, TransactionalPredictionWriter]
-        writers[1].on_step(Step(0, offset, None, None, {}, 1.0, 0.5, 0.1))
+        writers[1].on_step(Step(LIST, offset, None, None, {}, 1.0, 0.5, 0.1))
         outputs.close()
         source.close()

@@ -113,7 +113,7 @@ def test_in_the_log_of_labels(path: Path) -> None:
     Service(own).run()
     found = saved(path.parent / "state", "log-events")
     assert (found.n_dead_letters, found.state["counts"]["n_commands"]) == (0, 1)
-    assert found.header.positions == {0: 1, -1: 2}
+    assert found.header.positions == {("log-events", 0): 1, ("log-labels", 0): 2}
 
 
 def test_in_history(path: Path) -> None:

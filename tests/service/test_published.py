@@ -32,7 +32,7 @@ def test_the_last_version_has_all(run):
     follower = Follower("models/e.jsonl-0.model")
     assert follower.refresh()
     found = follower.current
-    assert (found.n_learned, found.positions) == (50, {0: 50})
+    assert (found.n_learned, found.positions) == (50, {("log-events", 0): 50})
     assert (found.task, found.name, found.stream) == ("regression", "infinite-layer", "e.jsonl")
     learner = service.workers[0].learner
     assert found.learner.predict_interval({"a": 3}) == learner.predict_interval({"a": 3})
@@ -111,7 +111,7 @@ def test_the_champion_is_published(tmp_path):
     assert [each.name for each in (first, second, third)] == ["infinite-layer", "linear", "mixture"]
     assert first.version < second.version < third.version
     assert first.learner.predict_interval({"a": 3})
-    assert second.positions == {0: 52}
+    assert second.positions == {("log-events", 0): 52}
 
 
 def test_a_challenger_that_can_not_be_published(tmp_path):

@@ -5,6 +5,7 @@ from support.kafka_topics import create_topic
 
 from iln_stream.service import Settings, SettingsError, source_stream
 from iln_stream.service.streams import Reader, readers, seed_of
+from iln_stream.streams import StreamPartition
 from iln_stream.streams.sqlite import create_topic as create_embedded_topic
 
 
@@ -27,26 +28,32 @@ def logs(tmp_path):
     return make
 
 
+def label(number):
+    return StreamPartition("log-labels", number)
+
+
 def test_one_learner_reads_all_labels(logs):
     """One learner reads all partitions of labels, whatever it reads of the events."""
-    assert logs(3, 2) == [Reader("all", (0, 1, 2), 7, (-1, -2))]
+    assert logs(3, 2) == [Reader("log-events", "all", (0, 1, 2), 7, (label(0), label(1)))]
 
 
 def test_one_partition_of_events(logs):
     """The learner of a single partition reads all labels, as they may be keyed otherwise."""
-    assert logs(2, 2, partitions="1")[0].labels == (-1, -2)
+    assert logs(2, 2, partitions="1")[0].labels == (label(0), label(1))
 
 
 def test_labels_per_partition(logs):
     """With a learner per partition each reads the labels in the partition of its number."""
     found = logs(2, 2, learner_per="partition")
-    assert [(each.all_partitions, each.name) for each in found] == [((0, -1), "0"), ((1, -2), "1")]
+    assert [(each.partitions, each.labels, each.name) for each in found] == [
+        ((p,), (label(p),), str(p)) for p in (0, 1)
+    ]
 
 
 def test_labels_of_one_of_the_partitions(logs):
     """So does one that reads only some of the partitions."""
     (reader,) = logs(2, 2, learner_per="partition", partitions="1")
-    assert reader.all_partitions == (1, -2)
+    assert reader.origins == (StreamPartition("log-events", 1), label(1))
 
 
 @pytest.mark.parametrize("n_labels", [1, 3])
@@ -58,15 +65,15 @@ def test_labels_with_another_number_of_partitions(logs, n_labels):
 
 def test_file():
     """A source that is not a log has one reader, with the settings' seed."""
-    assert of(source="events.jsonl") == [Reader("0", (0,), 7)]
+    assert of(source="events.jsonl") == [Reader("events.jsonl", "0", (0,), 7)]
 
 
 @pytest.mark.parametrize(
     ("partitions", "expected"),
     [
-        ("2,0,2", [Reader("0+2", (0, 2), 7)]),
-        ("0", [Reader("0", (0,), 7)]),
-        ("3", [Reader("3", (3,), seed_of(7, 3))]),
+        ("2,0,2", [Reader("iln-events", "0+2", (0, 2), 7)]),
+        ("0", [Reader("iln-events", "0", (0,), 7)]),
+        ("3", [Reader("iln-events", "3", (3,), seed_of(7, 3))]),
     ],
 )
 def test_chosen_partitions(partitions, expected):
@@ -77,8 +84,8 @@ def test_chosen_partitions(partitions, expected):
 def test_learner_per_partition():
     """With a learner per partition, each has its own name and seed."""
     assert of(partitions="0,2", learner_per="partition") == [
-        Reader("0", (0,), 7),
-        Reader("2", (2,), seed_of(7, 2)),
+        Reader("iln-events", "0", (0,), 7),
+        Reader("iln-events", "2", (2,), seed_of(7, 2)),
     ]
 
 
@@ -86,4 +93,4 @@ def test_learner_per_partition():
 def test_all_partitions(n, name, broker):
     """`all` reads every partition of the topic; the name `all` holds when partitions are added."""
     topic = create_topic(broker.bootstrap, partitions=n)
-    assert of(topic=topic, bootstrap=broker.bootstrap) == [Reader(name, tuple(range(n)), 7)]
+    assert of(topic=topic, bootstrap=broker.bootstrap) == [Reader(topic, name, tuple(range(n)), 7)]

@@ -17,6 +17,7 @@ from support.saved_state import Saved, saved
 from iln_stream.errors import RefusedError
 from iln_stream.service import Service, Settings, SettingsError, rebuild
 from iln_stream.snapshots import SnapshotFolder
+from iln_stream.streams import StreamPartition
 
 POISON = (None, b'{"x": {"a": 1e6, "b": 0, "c": 0}, "y": -1e9, "id": "poison"}')
 
@@ -88,14 +89,14 @@ def test_skipped_records_are_not_learned(
     runs.run(topic, predictions=f"kafka:{topic}-p")
     clean = runs.saved_of(events(0, 60))
     assert runs.saved(topic).learner != clean.learner
-    skip = {0: [range(30, 31), range(61, 63)]}
+    skip = {StreamPartition(topic, 0): [range(30, 31), range(61, 63)]}
     with caplog.at_level(logging.INFO):
-        assert rebuild(runs.settings(topic), skip=skip) == [{0: 63}]
-    assert "partition 0: skipped offsets 30, 61-62" in caplog.text
+        assert rebuild(runs.settings(topic), skip=skip) == [{(topic, 0): 63}]
+    assert ":0: skipped offsets 30, 61-62" in caplog.text
     rebuilt = runs.saved(topic)
     assert rebuilt.learner == clean.learner
     assert rebuilt.state["counts"]["scores"] == clean.state["counts"]["scores"]
-    assert dict(rebuilt.header.positions) == {0: 63}
+    assert dict(rebuilt.header.positions) == {(topic, 0): 63}
     produce(runs.bootstrap, topic, events(60, 80))
     runs.run(topic, predictions=f"kafka:{topic}-p")
     assert runs.saved(topic).learner == runs.saved_of(events(0, 80)).learner
@@ -110,7 +111,7 @@ def test_until_an_offset(transactional: bool, runs: Runs, topic: str) -> None:
     outputs = {"predictions": f"kafka:{topic}-p", "transactional": transactional}
     produce(runs.bootstrap, topic, events(0, 60))
     runs.run(topic, **outputs)
-    assert rebuild(runs.settings(topic), until=40) == [{0: 40}]
+    assert rebuild(runs.settings(topic), until=40) == [{(topic, 0): 40}]
     assert runs.saved(topic).learner == runs.saved_of(events(0, 40)).learner
     assert runs.saved(topic).n_events == 40
     produce(runs.bootstrap, topic, events(60, 65))
@@ -126,9 +127,9 @@ def test_until_is_never_beyond_what_was_learned(runs: Runs, topic: str) -> None:
     produce(runs.bootstrap, topic, events(0, 20))
     runs.run(topic)
     produce(runs.bootstrap, topic, events(20, 30))
-    assert rebuild(runs.settings(topic), until=25) == [{0: 20}]
+    assert rebuild(runs.settings(topic), until=25) == [{(topic, 0): 20}]
     later = dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)
-    assert rebuild(runs.settings(topic), until=later) == [{0: 20}]
+    assert rebuild(runs.settings(topic), until=later) == [{(topic, 0): 20}]
 
 
 def test_until_a_time_in_several_partitions(runs: Runs) -> None:
@@ -142,8 +143,10 @@ def test_until_a_time_in_several_partitions(runs: Runs) -> None:
     sleep(0.01)
     produce(runs.bootstrap, topic, events(20, 50), partition=0)
     runs.run(topic)
-    skip = {0: [range(18, 20)]}
-    assert rebuild(runs.settings(topic), until=moment, skip=skip) == [{0: 20, 1: 30}]
+    skip = {StreamPartition(topic, 0): [range(18, 20)]}
+    assert rebuild(runs.settings(topic), until=moment, skip=skip) == [
+        {(topic, 0): 20, (topic, 1): 30}
+    ]
 
     def n_events() -> int:
         snapshot = SnapshotFolder(runs.folder / f"{topic}-all").newest()
@@ -161,7 +164,7 @@ def test_latest_is_no_place_to_rebuild_from(runs: Runs, topic: str) -> None:
     produce(runs.bootstrap, topic, events(0, 20))
     runs.run(topic)
     produce(runs.bootstrap, topic, events(20, 30))
-    assert rebuild(runs.settings(topic, start="latest")) == [{0: 20}]
+    assert rebuild(runs.settings(topic, start="latest")) == [{(topic, 0): 20}]
     assert runs.saved(topic).n_events == 20
 
 
@@ -173,10 +176,10 @@ def test_refused(runs: Runs) -> None:
     settings = runs.settings(topic)
     with pytest.raises(SettingsError, match="until = 5: an offset needs a single partition, and 2"):
         rebuild(settings, until=5)
-    with pytest.raises(SettingsError, match="skip: partition 2 is not learned; give one of 0, 1"):
-        rebuild(settings, skip={2: [range(1)]})
+    with pytest.raises(SettingsError, match=rf"{topic}:2 is not learned; give one of {topic}:0"):
+        rebuild(settings, skip={StreamPartition(topic, 2): [range(1)]})
     with pytest.raises(SettingsError, match=r"skip: offset 10 of .*: name offsets before 10"):
-        rebuild(settings, skip={0: [range(3, 11)]})
+        rebuild(settings, skip={StreamPartition(topic, 0): [range(3, 11)]})
 
 
 def test_a_source_that_is_no_log(tmp_path: Path) -> None:

@@ -20,7 +20,11 @@ def learned(tmp_path):
     return make
 
 
-ALL, ONE, SOME = Reader("all", (0, 1, 2), 1), Reader("1", (1,), 1), Reader("0+1", (0, 1), 1)
+ALL, ONE, SOME = (
+    Reader("log-events", "all", (0, 1, 2), 1),
+    Reader("log-events", "1", (1,), 1),
+    Reader("log-events", "0+1", (0, 1), 1),
+)
 
 
 def test_one_over_all_takes_over_from_one(learned):

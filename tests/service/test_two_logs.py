@@ -31,7 +31,7 @@ from iln_stream.service.assembly import late_policy
 from iln_stream.service.streams import build_label_log, open_inputs, readers
 from iln_stream.snapshots import learner_state
 from iln_stream.state import pack
-from iln_stream.streams import NewRecord, Sequencer, read_journal
+from iln_stream.streams import NewRecord, Sequencer, StreamPartition, read_journal
 from iln_stream.streams.sqlite import create_topic
 
 N, DELAY = 600, 60.5
@@ -112,7 +112,10 @@ def test_a_backlog_is_joined_as_live(path: Path) -> None:
     assert run(settings(path, pending_events=waiting)) == {
         "events": N, "labelled": N, "dead_letters": 0,
     }  # fmt: skip
-    assert saved(path.parent / "state", "log-events").header.positions == {0: N, -1: N}
+    assert saved(path.parent / "state", "log-events").header.positions == {
+        ("log-events", 0): N,
+        ("log-labels", 0): N,
+    }
     sent = [json.loads(value) for value in values(path, "predictions")]
     assert [(each["partition"], each["offset"]) for each in sent] == [(0, n) for n in range(N)]
 
@@ -124,7 +127,9 @@ def test_one_learner_of_any_partitions(path: Path) -> None:
     fill(path)
     assert run(settings(path)) == {"events": N, "labelled": N, "dead_letters": 0}
     positions = saved(path.parent / "state", "log-events", "all").header.positions
-    assert positions.keys() == {0, 1, 2, -1, -2}
+    assert positions.keys() == {("log-events", p) for p in range(3)} | {
+        ("log-labels", p) for p in range(2)
+    }
     assert sum(positions.values()) == 2 * N
 
 
@@ -137,7 +142,7 @@ def test_a_learner_of_each_partition(path: Path) -> None:
     assert counts == {"events": N, "labelled": N, "dead_letters": 0}
     for number in (0, 1):
         header = saved(path.parent / "state", "log-events", number).header
-        assert header.positions.keys() == {number, -1 - number}
+        assert header.positions.keys() == {("log-events", number), ("log-labels", number)}
 
 
 def test_unequal_partitions(path: Path) -> None:
@@ -215,13 +220,14 @@ def uninterrupted(
     (reader,) = readers(given, stream)
     (journal,) = folder.glob("*.journal")
     inputs = open_inputs(given, stream, reader, lambda _: "earliest")
-    source = Sequencer(inputs, None, read_journal(journal))
+    streams = inputs[0].stream, inputs[-1].stream
+    source = Sequencer(inputs, None, read_journal(journal, streams))
     learner = build_learner(given, reader.seed)
     task = task_of(learner)
     policy, seen = late_policy(given, task), Predictions()
     assert policy is not None
     PrequentialLoop(
-        source, learner, [seen], task=task, late=LateLabels(policy, task),
+        source, learner, [seen], task=task, late=LateLabels(policy, task, streams),
         decoder=build_decoder(given, stream, task), labels=build_label_log(given, task),
     ).run()  # fmt: skip
     source.close()
@@ -238,7 +244,7 @@ class Predictions(Listener):
 
     def on_step(self, step: Step) -> None:
         if not step.late:
-            self.y_pred[step.partition, step.offset] = step.y_pred
+            self.y_pred[step.origin.partition, step.offset] = step.y_pred
 
 
 def test_a_recreated_log_of_labels(path: Path) -> None:
@@ -254,7 +260,7 @@ def test_a_recreated_log_of_labels(path: Path) -> None:
     with pytest.raises(LostPlaceError, match="topic labels-labels, partition 0 was deleted and re"):
         Service(settings(path, **more))
     (positions,) = rebuild(settings(path, **more))
-    assert positions == {0: N, -1: 0}
+    assert positions == {("log-events", 0): N, ("labels-labels", 0): 0}
     append(path, [event(number) for number in range(N, N + 50)])
     counts = run(settings(path, **more))
     assert counts["events"] == N + 50
@@ -280,9 +286,9 @@ def test_rebuild(path: Path) -> None:
     fill(path)
     counts = run(settings(path))
     before = saved(path.parent / "state", "log-events")
-    assert rebuild(settings(path)) == [{0: N, -1: N}]
+    assert rebuild(settings(path)) == [{("log-events", 0): N, ("log-labels", 0): N}]
     assert saved(path.parent / "state", "log-events").learner == before.learner
-    rebuild(settings(path), skip={-1: [range(5, 6)]})
+    rebuild(settings(path), skip={StreamPartition("log-labels", 0): [range(5, 6)]})
     after = saved(path.parent / "state", "log-events")
     assert (after.n_events, after.n_labelled) == (N, counts["labelled"] - 1)
     with pytest.raises(SettingsError, match="until = 5: an offset needs a single partition"):

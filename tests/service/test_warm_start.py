@@ -90,7 +90,7 @@ def test_history_and_log_are_one_stream(path: Path, at_once: bool) -> None:
     chosen = settings(path, first, second)
     if not at_once:
         (warmed,) = warm_start(chosen)
-        assert "offset 0 of partition 0" in warmed.summary
+        assert "offset 0 of log-events:0" in warmed.summary
         assert saved(path.parent / "state", "log-events").learner == reference(chosen, range(2 * N))
     Service(chosen).run()
     found = saved(path.parent / "state", "log-events")
@@ -100,7 +100,7 @@ def test_history_and_log_are_one_stream(path: Path, at_once: bool) -> None:
     assert [each["n_labelled"] for each in history["files"]] == [N, N]
     assert [each["name"] for each in history["files"]] == ["first.csv", "second.csv.gz"]
     assert history["first_time"] == "2023-11-14T22:13:20Z"
-    assert history["start"] == {"0": 0}
+    assert history["start"] == {"log-events:0": 0}
 
 
 def test_the_log_goes_on_at_its_end_before_the_history(path: Path) -> None:
@@ -120,7 +120,7 @@ def test_the_log_goes_on_at_an_offset(path: Path) -> None:
     fill(path, range(N - 7, N + 10))  # the log began while the history was still written
     chosen = settings(path, csv(path.with_name("h.csv"), range(N)), start=7)
     (warmed,) = warm_start(chosen)
-    assert warmed.history["start"] == {"0": 7}
+    assert warmed.history["start"] == {"log-events:0": 7}
     Service(chosen).run()
     found = saved(path.parent / "state", "log-events")
     assert found.learner == reference(chosen, range(N + 10))
@@ -277,7 +277,8 @@ def test_several_partitions(path: Path, per: str) -> None:
     chosen = settings(path, csv(path.with_name("h.csv"), range(N)), learner_per=per)
     warmed = warm_start(chosen)
     starts = [each.history["start"] for each in warmed]
-    assert starts == ([{"0": 0, "1": 0}] if per == "topic" else [{"0": 0}, {"1": 0}])
+    zero, one = {"log-events:0": 0}, {"log-events:1": 0}
+    assert starts == ([zero | one] if per == "topic" else [zero, one])
     fill(path, range(N, N + 10))
     Service(chosen).run()
     names = ["all"] if per == "topic" else ["0", "1"]
@@ -426,7 +427,7 @@ def test_rebuild(path: Path) -> None:
     before = saved(path.parent / "state", "log-events")
     with pytest.raises(SettingsError, match=r"warm_start: the learner learned h\.csv"):
         rebuild(settings(path, start="latest"))
-    assert rebuild(chosen) == [{0: 20}]
+    assert rebuild(chosen) == [{("log-events", 0): 20}]
     again = saved(path.parent / "state", "log-events")
     assert again.header.epoch > before.header.epoch
     assert again.learner == before.learner
@@ -453,13 +454,13 @@ def test_kafka(broker: KafkaBroker, topic: str, path: Path) -> None:
         topic=topic, start="latest",
     )  # fmt: skip
     (warmed,) = warm_start(chosen)
-    assert warmed.history["start"] == {"0": 3}
+    assert warmed.history["start"] == {f"{topic}:0": 3}
     later = [(None, json.dumps(fields(n)).encode()) for n in range(N, N + 10)]
     produce(broker.bootstrap, topic, later)
     Service(chosen).run()
     found = saved(path.parent / "state", topic)
     assert found.learner == reference(chosen, range(N + 10))
-    assert found.header.positions == {0: 13}
+    assert found.header.positions == {(topic, 0): 13}
 
 
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])

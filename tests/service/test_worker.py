@@ -37,7 +37,7 @@ def worker(tmp_path):
         registry, outputs = CollectorRegistry(), Outputs(settings)
         stream, metrics = source_stream(settings), Metrics(registry, settings.window)
         made.append(outputs)
-        reader = Reader("0", (0,), settings.seed)
+        reader = Reader("log-events", "0", (0,), settings.seed)
         return Worker(settings, stream, reader, metrics, outputs, listeners), registry
 
     yield make

@@ -310,7 +310,7 @@ def test_a_signal_saves_everything(
     assert not any(map(lives, pids(command).values()))
     for partition in range(PARTITIONS):
         found = saved(tmp_path / "state-p", embedded.name, partition)
-        assert found.header.positions == {partition: N}
+        assert found.header.positions == {("log-events", partition): N}
     assert "[worker 1] partition 3: 245 events, 5 dead letters" in command.said
 
 
@@ -387,7 +387,7 @@ class FailsAtOffset10(Listener):
     """Fails in whichever process learns partition 1."""
 
     def on_step(self, step: Step) -> None:
-        if (step.partition, step.offset) == (1, 10):
+        if (step.origin.partition, step.offset) == (1, 10):
             raise IlnError("offset 10 is not for me")
 
 

@@ -39,7 +39,7 @@ from iln_stream.service.learners import build_details, champion_of
 from iln_stream.service.service import ready_metric
 from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
 from iln_stream.snapshots.publisher import Publisher
-from iln_stream.streams import LabelPartition, Record, Sequencer
+from iln_stream.streams import Record, Sequencer
 from iln_stream.streams.river import RiverDatasetSource
 from iln_stream.streams.sqlite import SqliteLog, create_topic
 
@@ -153,7 +153,7 @@ def _loop(
         source.connected = False
         old = dt.timedelta(hours=1)
     checkpoint = _checkpoint(learner, watched, folder / model, old)
-    late = LateLabels(LatePolicy(10), Regression())
+    late = LateLabels(LatePolicy(10), Regression(), ["list"])
     metrics.export(
         watched.labels, [*checkpoint.metrics(), *late.metrics(), *RecentIds(10).metrics()]
     )
@@ -179,7 +179,7 @@ def _two_logs(path: Path) -> Sequencer:
     """Return a source that joins events with a log of labels, both empty."""
     create_topic(path, "events")
     create_topic(path, "labels")
-    labels = LabelPartition(SqliteLog(path, "labels", "log-labels"))
+    labels = SqliteLog(path, "labels", "log-labels")
     return Sequencer([SqliteLog(path, "events", "log-events"), labels])
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from iln_stream.snapshots import Header, Snapshot
+from iln_stream.streams import StreamPartition
 
 HEADER = Header(
     stream="events",
-    positions={3: 1042},
+    positions={StreamPartition("events", 3): 1042},
     topic_id="1b4e28ba-2fa1-11d2-883f-0016d3cca427",
     n_partitions=4,
     epoch=7,
@@ -25,7 +26,7 @@ def make():
 
     def make(next_offset=None, **fields):
         if next_offset is not None:
-            fields["positions"] = {3: next_offset}
+            fields["positions"] = {StreamPartition("events", 3): next_offset}
         state = {
             "learner": {"alpha": np.arange(5.0) / 3, "n": 12, "rate": float("inf")},
             "counts": {"loss": 0.1 + 0.2, "window": [1.0, float("nan")]},

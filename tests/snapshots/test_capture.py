@@ -10,7 +10,8 @@ from support.publishable import LEARNERS
 from iln_stream.errors import NotFiniteError, PublishingError
 from iln_stream.learners.infinite_layer.experts.networks import RECENT
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
-from iln_stream.snapshots.publisher import Capture, learner_of, to_arrays
+from iln_stream.snapshots.publisher import Capture, learner_of
+from iln_stream.state import pack
 
 AT = (0, 1, 63, 64, 128, 1000, 5000)
 FAST = [name for name in LEARNERS if "accurate" not in name]
@@ -32,7 +33,7 @@ def events(seed, n):
 def copied(learner):
     """Return what a follower restores."""
     capture = Capture(learner, allow_pickle=True)
-    return learner_of(to_arrays(capture.take(), capture.form), capture.form, allow_pickle=True)
+    return learner_of(capture.take(), allow_pickle=True)
 
 
 def answers(learner, x):
@@ -111,7 +112,7 @@ def test_the_ring_is_left_out():
     for n, (x, y) in enumerate(events(1, 3001)):
         if n in (1000, 3000):
             capture = Capture(learner, allow_pickle=False)
-            arrays = to_arrays(capture.take(), capture.form)
+            arrays, _ = pack(capture.take())
             sizes.append(sum(a.nbytes for path, a in arrays.items() if "/ring/" in path))
         learner.learn_one(x, y)
     assert 0 < sizes[1] <= 1.1 * sizes[0]
@@ -158,7 +159,7 @@ def test_a_pickle_has_to_be_allowed():
         Capture(learner, allow_pickle=False)
     capture = Capture(learner, allow_pickle=True)
     with pytest.raises(PublishingError, match="allow_pickle"):
-        learner_of(to_arrays(capture.take(), capture.form), capture.form, allow_pickle=False)
+        learner_of(capture.take(), allow_pickle=False)
 
 
 def test_what_can_not_be_pickled():

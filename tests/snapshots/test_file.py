@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from iln_stream.errors import SnapshotError, StateError
 from iln_stream.snapshots import CorruptSnapshotError, Header, Snapshot
 from iln_stream.state import from_bytes, pack
+from iln_stream.streams import StreamPartition
 
 HEADER = Header(
     stream="events",
-    positions={0: 5},
+    positions={StreamPartition("events", 0): 5},
     topic_id=None,
     n_partitions=1,
     epoch=1,
@@ -53,8 +54,8 @@ def test_round_trip(make):
 def test_first_line_tells_version_and_checksum():
     """A person, and any program, can tell what the file is and whether it is whole."""
     first, _, content = WRITTEN.partition(b"\n")
-    digest = hashlib.sha256(b"2.0" + content).hexdigest()
-    assert first.decode() == f"iln-stream snapshot 2.0 sha256:{digest}"
+    digest = hashlib.sha256(b"3.0" + content).hexdigest()
+    assert first.decode() == f"iln-stream snapshot 3.0 sha256:{digest}"
 
 
 def test_header_and_state_follow():
@@ -89,17 +90,33 @@ def test_no_cut_goes_unnoticed(length):
 
 def test_other_major_version_is_refused_and_not_corrupt():
     """A format of the future isn't taken for damage: falling back would forget what was learned."""
-    with pytest.raises(SnapshotError, match=r"version 3\.0, and .* reads 2\.x") as caught:
-        Snapshot.from_bytes(WRITTEN.replace(b"snapshot 2.0", b"snapshot 3.0", 1))
+    with pytest.raises(SnapshotError, match=r"version 4\.0, and .* reads 2\.x and 3\.x") as caught:
+        Snapshot.from_bytes(WRITTEN.replace(b"snapshot 3.0", b"snapshot 4.0", 1))
     assert not isinstance(caught.value, CorruptSnapshotError)
 
 
 def test_newer_minor_version_is_read():
     """A later release of the same major version adds, and takes nothing away."""
     _, _, content = WRITTEN.partition(b"\n")
-    digest = hashlib.sha256(b"2.9" + content).hexdigest()
-    read = Snapshot.from_bytes(f"iln-stream snapshot 2.9 sha256:{digest}\n".encode() + content)
+    digest = hashlib.sha256(b"3.9" + content).hexdigest()
+    read = Snapshot.from_bytes(f"iln-stream snapshot 3.9 sha256:{digest}\n".encode() + content)
     assert read.header == HEADER
+
+
+def test_positions_of_release_0_2_0():
+    """Its snapshots numbered the partitions, those of labels -1, -2 and so on; all are resumed."""
+    labels, history = {"stream": "my labels"}, {"start": {"0": 3, "-1": 4}}
+    stored = HEADER.as_json() | {
+        "positions": {"0": 5, "1": 6, "-1": 7, "-2": 8},
+        "configuration": {"labels": labels, "history": history},
+    }
+    content = json.dumps(stored | {"blocks": []}).encode() + b"\n" + WRITTEN.split(b"\n", 2)[2]
+    digest = hashlib.sha256(b"2.0" + content).hexdigest()
+    read = Snapshot.from_bytes(f"iln-stream snapshot 2.0 sha256:{digest}\n".encode() + content)
+    assert read.header.positions == {
+        ("events", 0): 5, ("events", 1): 6, ("my labels", 0): 7, ("my labels", 1): 8,
+    }  # fmt: skip
+    assert read.header.configuration["history"]["start"] == {"events:0": 3, "my labels:0": 4}
 
 
 def test_objects_are_no_arrays():
@@ -115,9 +132,9 @@ def test_a_pickle_among_the_arrays_is_not_run():
     with zipfile.ZipFile(body, "w") as file:
         file.writestr("arrays/evil.npy", array.getvalue())
     content = WRITTEN.split(b"\n", 2)[1] + b"\n" + body.getvalue()
-    digest = hashlib.sha256(b"2.0" + content).hexdigest()
+    digest = hashlib.sha256(b"3.0" + content).hexdigest()
     with pytest.raises(CorruptSnapshotError, match="allow_pickle=False"):
-        Snapshot.from_bytes(f"iln-stream snapshot 2.0 sha256:{digest}\n".encode() + content)
+        Snapshot.from_bytes(f"iln-stream snapshot 3.0 sha256:{digest}\n".encode() + content)
 
 
 def test_configuration_hash(make):

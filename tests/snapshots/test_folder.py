@@ -113,7 +113,7 @@ def test_newest_of_another_major_version(folder, make):
     folder.write(make(epoch=1, next_offset=10))
     folder.write(make(epoch=1, next_offset=20))
     file = folder.path / SnapshotId(1, 20).name
-    file.write_bytes(file.read_bytes().replace(b"snapshot 2.", b"snapshot 9.", 1))
+    file.write_bytes(file.read_bytes().replace(b"snapshot 3.", b"snapshot 9.", 1))
     with pytest.raises(SnapshotError, match=r"has version 9.*iln-stream rebuild") as caught:
         folder.newest()
     assert not isinstance(caught.value, CorruptSnapshotError)
@@ -159,7 +159,7 @@ def test_one_process_at_a_time(folder, tmp_path, make):
 def test_what_a_killed_process_left_is_swept(folder, make):
     """A half-written file is never taken for a snapshot, and goes at the next start."""
     half = folder.path / f"{SnapshotId(1, 10).name}.partial"
-    half.write_bytes(b"iln-stream snapshot 2.0 sha")
+    half.write_bytes(b"iln-stream snapshot 3.0 sha")
     assert folder.newest() is None
     folder.unlock()
     folder.lock()

@@ -92,10 +92,10 @@ def test_a_damaged_file(path):
 def test_a_newer_format(path):
     """A file of a newer release is a problem that names the remedy."""
     publish(path, model())
-    path.write_bytes(path.read_bytes().replace(b"model 001", b"model 009", 1))
+    path.write_bytes(path.read_bytes().replace(b"snapshot 3.", b"snapshot 9.", 1))
     follower = Follower(path)
     assert follower.refresh() is False
-    assert "use the release of the learner" in follower.problem
+    assert "use the release that wrote it" in follower.problem
 
 
 def test_a_learner_of_a_newer_release(path, monkeypatch):

@@ -28,7 +28,7 @@ def test_versions_never_go_back(tmp_path):
                 assert process.poll() is None
                 if follower.refresh():
                     current = follower.current
-                    seen.append((current.version, current.n_learned, current.positions[0]))
+                    seen.append((current.version, current.n_learned, current.positions["", 0]))
                 assert follower.problem is None or follower.current is None, follower.problem
             sleep(0.0007 * kill)
         finally:

@@ -16,6 +16,7 @@ from iln_stream.records import Command, DeadLetter
 from iln_stream.snapshots.follower import Follower
 from iln_stream.snapshots.published_file import VersionFile
 from iln_stream.snapshots.publisher import Publisher
+from iln_stream.streams import StreamPartition
 
 
 @pytest.fixture
@@ -27,12 +28,15 @@ def model():
     return InfiniteLayerRegressor(profile="fast", seed=1)
 
 
-def step(learner, offset, partition=0, y=1.0):
+EVENTS, MORE = StreamPartition("events", 0), StreamPartition("events", 1)
+
+
+def step(learner, offset, origin=EVENTS, y=1.0):
     """Learn an event; return its step."""
     x = {"a": float(offset)}
     if y is not None:
         learner.learn_one(x, y)
-    return Step(partition, offset, None, None, x, y, 0.0, 0.0, ended=perf_counter())
+    return Step(origin, offset, None, None, x, y, 0.0, 0.0, ended=perf_counter())
 
 
 def version_at(path):
@@ -85,16 +89,16 @@ def test_header(path):
     learner = model()
     with Publisher(
         path, learner, seconds=0.001, name="mine", stream="events", topic_id="t",
-        positions={0: 5, 1: 6}, n_learned=lambda: 77, configuration="c",
+        positions={EVENTS: 5, MORE: 6}, n_learned=lambda: 77, configuration="c",
     ) as publisher:  # fmt: skip
         publisher.on_step(step(learner, 9))
         publisher.on_step(step(learner, 10, y=None))
         publisher.on_dead_letter(DeadLetter.of("events", 1, 20, b"", "broken"))
-        publisher.on_repeat(1, 21)
+        publisher.on_repeat(MORE, 21)
         publisher.on_dead_letter(DeadLetter.of("labels", 2, 30, b"", "broken"))
-        publisher.on_command(Command(1, 22, None, "promote", "linear"))
+        publisher.on_command(Command("events", 1, 22, None, "promote", "linear"))
     header = version_at(path)
-    assert header.positions == {0: 11, 1: 23, -3: 31}
+    assert header.positions == {EVENTS: 11, MORE: 23, StreamPartition("labels", 2): 31}
     assert (header.n_learned, header.task, header.learner) == (77, "regression", "mine")
     assert (header.stream, header.topic_id, header.configuration) == ("events", "t", "c")
 
@@ -123,17 +127,17 @@ def test_a_replay_publishes_nothing(path):
     learner = model()
     with resumed(path, learner) as publisher:
         for offset in range(10):
-            publisher.on_step(step(learner, offset, partition=offset % 2))
+            publisher.on_step(step(learner, offset, (EVENTS, MORE)[offset % 2]))
     before = version_at(path)
     learner = model()
     with resumed(path, learner) as publisher:
         for offset in range(9):
-            publisher.on_step(step(learner, offset, partition=offset % 2))
+            publisher.on_step(step(learner, offset, (EVENTS, MORE)[offset % 2]))
             publisher.on_idle()
         publisher.finish()
         assert version_at(path) == before
         publisher._due = 0.0
-        publisher.on_step(step(learner, 9, partition=1))
+        publisher.on_step(step(learner, 9, MORE))
         assert published(publisher).version == before.version + 1
 
 
@@ -160,7 +164,7 @@ def test_an_untrained_learner_replaces_nothing(path, caplog):
     first, second = model(), model()
     with Publisher(path, first, resumable=True) as publisher:
         learn_and_publish(publisher, first, 0)
-    with Publisher(path, second, resumable=True, positions={0: 1}, seconds=0.0) as publisher:
+    with Publisher(path, second, resumable=True, positions={EVENTS: 1}, seconds=0.0) as publisher:
         publisher.on_idle()
         assert published(publisher).version == 1
         learn_and_publish(publisher, second, 1)

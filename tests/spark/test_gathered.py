@@ -7,7 +7,7 @@ import pytest
 
 from iln_stream.spark import records as gathered
 from iln_stream.spark.records import gather, records_of
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 
 TYPES = {
     "group": pa.binary(),
@@ -43,7 +43,7 @@ def read(gathered_batches):
     for batch in gathered_batches:
         for row in batch.to_pylist():
             n_rows += 1
-            records.setdefault(row["group"], []).extend(records_of(*row.values()))
+            records.setdefault(row["group"], []).extend(records_of("list", *row.values()))
     return records, n_rows
 
 
@@ -52,7 +52,9 @@ def expected(found):
     for group, partition, offset, time, value, *own in found:
         key = own[0] if own else group
         text = None if key is None else key.decode(errors="surrogateescape")
-        records.setdefault(group, []).append(Record(offset, value, partition, time / 1000, text))
+        records.setdefault(group, []).append(
+            Record(offset, value, StreamPartition("list", partition), time / 1000, text)
+        )
     return records
 
 

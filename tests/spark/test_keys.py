@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from river import base
+from support.list_source import LIST
 from support.spark_keys import KeyInMemory, keyed_events, plain_loop, records_of
 
 from iln_stream.errors import StateError
@@ -21,7 +22,7 @@ from iln_stream.spark.keys import KeyedLearners, learners_of, without_key
 from iln_stream.spark.plan import Plan, prior_of
 from iln_stream.spark.stored import packed
 from iln_stream.state import Block
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 
 EVENTS = [event for _, event in keyed_events(240, 1)]
 
@@ -129,7 +130,11 @@ def test_damaged_state_is_refused(plan):
 def test_bad_records_become_dead_letters(plan):
     """A record that can't be decoded is not lost: it gives a letter, and its position is passed."""
     stored = KeyInMemory()
-    records = [Record(0, b"{", 0, 1.5, "k"), *records_of(EVENTS[:1], "k", 1), Record(2, None)]
+    records = [
+        Record(0, b"{", LIST, 1.5, "k"),
+        *records_of(EVENTS[:1], "k", 1),
+        Record(2, None, LIST),
+    ]
     messages = KeyedLearners(plan).learn(b"k", stored, records)
     assert [message.kind for message in messages] == ["dead letter", "prediction", "dead letter"]
     assert stored.stored.positions == "0:2"
@@ -145,7 +150,7 @@ def test_learner_that_always_fails_ends_the_query(plan):
 
 def test_record_without_key_becomes_a_dead_letter():
     """No learner gets it, and nobody has to search for it."""
-    letter = json.loads(without_key("t", Record(7, b"{}", 2)).value)
+    letter = json.loads(without_key(Record(7, b"{}", StreamPartition("t", 2))).value)
     assert (letter["partition"], letter["offset"]) == (2, 7)
     assert letter["reason"].startswith("key: the record has none")
 

@@ -2,7 +2,7 @@
 
 from support.list_source import ListSource
 
-from iln_stream.streams import Record, Selection
+from iln_stream.streams import Record, Selection, StreamPartition
 
 
 class ListLog(ListSource):
@@ -16,7 +16,7 @@ class ListLog(ListSource):
 
 
 def log(offsets, batch=3):
-    return ListLog([Record(offset, b"", 2) for offset in offsets], batch)
+    return ListLog([Record(offset, b"", StreamPartition("list", 2)) for offset in offsets], batch)
 
 
 def read(source):

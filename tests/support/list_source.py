@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
+
+LIST = StreamPartition("list", 0)
 
 
 class ListSource:

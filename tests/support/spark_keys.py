@@ -11,6 +11,7 @@ from iln_stream.learners import model_of
 from iln_stream.spark.stored import Meta
 from iln_stream.state import from_bytes
 from iln_stream.streams import Record
+from support.list_source import LIST
 
 
 class KeyInMemory:
@@ -68,7 +69,8 @@ def keyed_events(n: int, n_keys: int, seed: int = 1) -> list[tuple[str, dict[str
 def records_of(events: Iterable[dict[str, Any]], key: str, first: int = 0) -> list[Record]:
     """Return events of one key as records of partition 0."""
     return [
-        Record(first + i, json.dumps(event).encode(), 0, 1.5, key) for i, event in enumerate(events)
+        Record(first + i, json.dumps(event).encode(), LIST, 1.5, key)
+        for i, event in enumerate(events)
     ]
 
 

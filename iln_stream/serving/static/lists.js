@@ -41,7 +41,7 @@ export class Events extends List {
   update(model) {
     const classes = isClassification(model);
     this.fill(model.steps.slice(-LATEST).reverse().map((s) => [
-      moment(s.time ?? NaN), place(s.partition, s.offset), s.id ?? "–", label(s.y),
+      moment(s.time ?? NaN), place(s), s.id ?? "–", label(s.y),
       classes ? `${label(s.y_pred)} ${percent(s.p ?? NaN)}` : label(s.y_pred),
       classes ? rightOrWrong(s) : label(s.y === null ? null : Math.abs(s.y - s.y_pred)),
       [...s.flags, s.late ? `late${s.delay === null ? "" : `, ${duration(s.delay)}`}` : "", s.y === null ? "no label yet" : ""].filter(Boolean).join(", "),
@@ -59,7 +59,7 @@ export class Letters extends List {
   }
 
   update(model) {
-    this.fill(model.dead_letters.slice(-LATEST).reverse().map((d) => [place(d.partition, d.offset), d.reason, d.payload ?? ""]));
+    this.fill(model.dead_letters.slice(-LATEST).reverse().map((d) => [place(d), d.reason, d.payload ?? ""]));
   }
 }
 
@@ -78,8 +78,8 @@ export class Checkpoints extends List {
   }
 }
 
-function place(partition, offset) {
-  return partition ? `${partition}:${count(offset)}` : count(offset);
+function place(record) {
+  return `${record.stream ?? ""}:${record.partition}:${count(record.offset)}`;
 }
 
 function positions(found) {

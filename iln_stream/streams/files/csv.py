@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.base import Record
+from iln_stream.streams.base import Record, StreamPartition
 
 
 def open_binary(path: Path) -> BinaryIO:
@@ -98,6 +98,7 @@ class CsvSource:
         path = Path(file)
         columns = columns_of(path, separator)
         self.stream = path.name
+        self._origin = StreamPartition(self.stream, 0)
         self._rows = islice(_rows(path, columns, SEPARATORS[separator]), limit)
         self._offset = 0
         self.exhausted = False
@@ -105,7 +106,7 @@ class CsvSource:
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next rows without waiting."""
         records = [
-            Record(offset, row)
+            Record(offset, row, self._origin)
             for offset, row in enumerate(islice(self._rows, _BATCH), start=self._offset)
         ]
         self._offset += len(records)

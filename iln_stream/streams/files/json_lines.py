@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from iln_stream.errors import ReaderGoneError, SinkError, SourceError
-from iln_stream.streams.base import Record
+from iln_stream.streams.base import Record, StreamPartition
 from iln_stream.streams.files.csv import open_binary
 
 
@@ -104,6 +104,7 @@ class JsonLinesSource:
         else:
             opened = file
             self.stream = stream or str(getattr(file, "name", "stdin")).strip("<>")
+        self._origin = StreamPartition(self.stream, 0)
         self._file = cast(io.BufferedReader, opened)
         self._pipe = _selector(opened)
         self._unfinished: list[bytes] = []
@@ -126,7 +127,7 @@ class JsonLinesSource:
         first = self._n_lines
         self._n_lines += len(lines)
         records = [
-            Record(offset, line.rstrip(b"\r"))
+            Record(offset, line.rstrip(b"\r"), self._origin)
             for offset, line in enumerate(lines, start=first)
             if line.strip()
         ]

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyarrow.parquet import ParquetFile
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.base import Record
+from iln_stream.streams.base import Record, StreamPartition
 
 _BATCH = 500
 
@@ -47,6 +47,7 @@ class ParquetSource:
         path = Path(file)
         self._file = _opened(path)
         self.stream = path.name
+        self._origin = StreamPartition(self.stream, 0)
         self._rows = islice(_rows(path, self._file), limit)
         self._offset = 0
         self.exhausted = False
@@ -54,7 +55,7 @@ class ParquetSource:
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next rows without waiting."""
         records = [
-            Record(offset, row)
+            Record(offset, row, self._origin)
             for offset, row in enumerate(islice(self._rows, _BATCH), start=self._offset)
         ]
         self._offset += len(records)

@@ -145,7 +145,7 @@ class ConfluentSource(KafkaPartition):
         return records, position, max(end, position)
 
     def _next(self, timeout: float) -> tuple[list[Record], int]:
-        records, position, partition = [], self._position, self.partition
+        records, position, origin = [], self._position, self.origin
         # `consume` alone would wait for a full batch. A message without a value is falsy.
         first = self._consumer.poll(timeout)
         for message in [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]:
@@ -153,7 +153,7 @@ class ConfluentSource(KafkaPartition):
                 offset, key = message.offset(), message.key()
                 if key is not None:
                     key = key.decode(errors="surrogateescape")
-                records.append(Record(offset, message.value(), partition, _time(message), key))
+                records.append(Record(offset, message.value(), origin, _time(message), key))
                 position = offset + 1
             elif error.code() == KafkaError._PARTITION_EOF:
                 position = max(position, message.offset())

@@ -244,12 +244,12 @@ class KafkaSource(KafkaPartition):
             ) from error
         except KafkaError as error:
             raise SourceError(f"topic {self.stream}: {error}") from error
-        partition = self.partition
+        origin = self.origin
         records = [
             Record(
                 m.offset,
                 m.value,
-                partition,
+                origin,
                 m.timestamp / 1000 if m.timestamp >= 0 else None,
                 None if m.key is None else m.key.decode(errors="surrogateescape"),
             )

@@ -19,10 +19,10 @@ _LARGEST_BYTES = 8 << 20
 """Bytes of values in a batch after its first record: records may be large."""
 
 _BATCH = """
-WITH next AS (SELECT offset, total_bytes FROM {records} WHERE offset >= ?2 ORDER BY offset LIMIT ?3)
-SELECT offset, value, ?1, timestamp, key FROM {records}
-WHERE offset BETWEEN ?2 AND (
-    SELECT max(offset) FROM next WHERE total_bytes <= ?4 + (SELECT min(total_bytes) FROM next)
+WITH next AS (SELECT offset, total_bytes FROM {records} WHERE offset >= ?1 ORDER BY offset LIMIT ?2)
+SELECT offset, value, timestamp, key FROM {records}
+WHERE offset BETWEEN ?1 AND (
+    SELECT max(offset) FROM next WHERE total_bytes <= ?3 + (SELECT min(total_bytes) FROM next)
 )
 ORDER BY offset
 """
@@ -127,7 +127,7 @@ class SqliteLog(LogPartition):
             self._end = self._current_end()
             rows: list[tuple[Any, ...]] = connection.execute(
                 _BATCH.format(records=f"records_{self._slot}"),
-                (self.partition, self._position, _LARGEST, _LARGEST_BYTES),
+                (self._position, _LARGEST, _LARGEST_BYTES),
             ).fetchall()
         reached = rows[-1][0] + 1 if rows else self._position
         first = rows[0][0] if rows else self._end
@@ -137,10 +137,11 @@ class SqliteLog(LogPartition):
             self._position, reached = first, max(first, reached)
         if reached == self._end:
             self._read_version = version
-        records = list(map(_record, rows))
-        if any(type(row[4]) is bytes for row in rows):
-            records = [record._replace(key=loaded_text(record.key)) for record in records]
-        return records
+        origin = self.origin
+        return [
+            _record((offset, value, origin, time, loaded_text(key) if type(key) is bytes else key))
+            for offset, value, time, key in rows
+        ]
 
     def _current_end(self) -> int:
         """Return the offset after the last record; raise an error if the topic is another one."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from river import linear_model, naive_bayes
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 from support.recording_learners import Recording, RecordingLate
 
 from iln_stream.loop import (
@@ -41,7 +41,7 @@ class Heard(Listener):
     def on_dead_letter(self, letter):
         self.letters.append(letter)
 
-    def on_repeat(self, partition, offset):
+    def on_repeat(self, origin, offset):
         self.repeats.append(offset)
 
 
@@ -53,7 +53,7 @@ def run(horizon, records, learner=None, *, task=None, waiting=None, restarts=Fal
     mapping = FieldMapping("v", id_field="id", target_is_input=True, lags={"v": [1]})
     labels = "class" if task.name == "classification" else "number"
     made = [
-        Record(i, json.dumps(fields).encode(), timestamp=time)
+        Record(i, json.dumps(fields).encode(), LIST, time)
         for i, (time, fields) in enumerate(records)
     ]
     pieces = [[each] for each in made] if restarts else [made]

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 from river import linear_model, naive_bayes, preprocessing
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 from support.recording_learners import Recording, RecordingLate
 
 from iln_stream.errors import IlnWarning
@@ -36,7 +36,7 @@ class Heard(Listener):
     def on_dead_letter(self, letter):
         self.letters.append(letter)
 
-    def on_repeat(self, partition, offset):
+    def on_repeat(self, origin, offset):
         self.repeats.append(offset)
 
 
@@ -44,11 +44,11 @@ def run(learner, *payloads, recent=None, task=None, late=None, start=0, **policy
     """Run over these payloads, written at 100 s, 101 s, ..., or at the time given with one."""
     task = task or Regression()
     heard = Heard()
-    late = late or LateLabels(LatePolicy(**{"events": 10, **policy}), task)
+    late = late or LateLabels(LatePolicy(**{"events": 10, **policy}), task, ["list"])
     records = []
     for i, each in enumerate(payloads, start):
         payload, written = each if isinstance(each, tuple) else (each, 100.0 + i)
-        records.append(Record(i, payload, timestamp=written))
+        records.append(Record(i, payload, LIST, written))
     PrequentialLoop(
         ListSource(records), learner, [heard], recent_ids=recent, task=task, late=late
     ).run()
@@ -143,7 +143,7 @@ def test_a_label_without_its_event():
 def test_labels_need_the_setting():
     """Without `pending_events`, a label is a dead letter that names this setting."""
     heard = Heard()
-    PrequentialLoop(ListSource([Record(0, LABEL)]), Recording(), [heard]).run()
+    PrequentialLoop(ListSource([Record(0, LABEL, LIST)]), Recording(), [heard]).run()
     assert "pending_events" in heard.letters[0].reason
 
 
@@ -382,8 +382,8 @@ def test_what_was_published_is_scored():
     details = iter([Details(((-1.0, 1.0),)), Details(((5.0, 6.0),))])
     records = [event("a"), event("b", y=4), label("a")]
     PrequentialLoop(
-        ListSource(Record(i, each) for i, each in enumerate(records)), learner, [heard],
-        late=LateLabels(LatePolicy(5), Regression()), details=lambda x: next(details),
+        ListSource(Record(i, each, LIST) for i, each in enumerate(records)), learner, [heard],
+        late=LateLabels(LatePolicy(5), Regression(), ["list"]), details=lambda x: next(details),
     ).run()  # fmt: skip
     late = heard.steps[-1]
     assert (late.details.intervals, late.baselines) == (((-1.0, 1.0),), (0.0, 0.0))
@@ -442,7 +442,7 @@ def test_a_restart_changes_nothing(make, task, more, at):
     learner, ids = make(), RecentIds(500)
     before, late = run(learner, *records[:at], task=task, recent=ids, **policy)
     assert len(late) > 0
-    restored = LateLabels(LatePolicy(**policy), task)
+    restored = LateLabels(LatePolicy(**policy), task, ["list"])
     restored.restore(from_bytes(to_bytes(late.state())))
     after, _ = run(
         learner, *records[at:], task=task, recent=ids, late=restored, start=at

@@ -7,7 +7,7 @@ import random
 import pytest
 from river import datasets, linear_model, metrics, preprocessing, stream
 from river.datasets import synth
-from support.list_source import ListSource
+from support.list_source import LIST, ListSource
 
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
@@ -124,14 +124,14 @@ def test_as_a_walk_by_hand(name, source, monkeypatch):
     assert len(records) == 2 * N
 
     kept = Kept()
-    late = LateLabels(LatePolicy(N), task)
+    late = LateLabels(LatePolicy(N), task, ["list"])
     for begin in range(0, len(records), 500):
-        restored = LateLabels(LatePolicy(N), task)
+        restored = LateLabels(LatePolicy(N), task, ["list"])
         restored.restore(from_bytes(to_bytes(late.state())))
         late = restored
         PrequentialLoop(
             ListSource(
-                Record(n, json.dumps(records[n]).encode())
+                Record(n, json.dumps(records[n]).encode(), LIST)
                 for n in range(begin, min(begin + 500, len(records)))
             ),
             learner,

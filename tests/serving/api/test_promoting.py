@@ -3,6 +3,7 @@
 from support.running_api import publish
 
 from iln_stream.records import is_command, promoted
+from iln_stream.streams import StreamPartition
 from iln_stream.streams.sqlite import create_topic
 
 LINEAR = {"contender": "linear"}
@@ -24,8 +25,9 @@ def test_a_promotion_is_appended(start, tmp_path):
 def test_models_of_several_partitions(start, tmp_path):
     """Each model of the log gets a command, or the one that is named; a model of another none."""
     create_topic(tmp_path / "log.db", "events", 3)
-    publish(tmp_path, name="log-events-0", n=0, positions={0: 5})
-    publish(tmp_path, name="log-events-1+2", n=0, positions={1: 5, 2: 5, -1: 9})
+    publish(tmp_path, name="log-events-0", n=0, positions={StreamPartition("log-events", 0): 5})
+    both = {StreamPartition("log-events", 1): 5, StreamPartition("log-labels", 0): 9}
+    publish(tmp_path, name="log-events-1+2", n=0, positions=both)
     publish(tmp_path, name="other", n=5, stream="other")
     api = start().ready()
 

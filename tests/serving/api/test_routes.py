@@ -180,7 +180,7 @@ def test_an_event_is_appended(api):
     (place,) = answer.json()["appended"]
     assert place["is_new"]
     (record,) = (each for each in api.appended() if each.offset == place["offset"])
-    assert (record.partition, record.key) == (place["partition"], "ä-17")
+    assert (record.origin.partition, record.key) == (place["partition"], "ä-17")
     assert decode(record.payload) == Event(**event)
     again = api.post("/events", event)
     assert (again.status_code, again.json()["appended"]) == (200, [{**place, "is_new": False}])

@@ -29,6 +29,7 @@ from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.loop.metrics import Metrics
 from iln_stream.snapshots import Header, Snapshot, learner_state
+from iln_stream.streams import StreamPartition
 from iln_stream.streams.river import RiverDatasetSource
 
 FOLDER = Path(__file__).parent
@@ -92,7 +93,7 @@ def main() -> None:
         learn(learner, range(60))
         header = Header(
             stream="golden",
-            positions={0: 60},
+            positions={StreamPartition("golden", 0): 60},
             topic_id="1b4e28ba-2fa1-11d2-883f-0016d3cca427",
             n_partitions=1,
             epoch=1,

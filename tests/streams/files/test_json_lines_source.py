@@ -8,7 +8,7 @@ import time
 import pytest
 
 from iln_stream.errors import SourceError
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 from iln_stream.streams.files import JsonLinesSource
 
 
@@ -69,7 +69,7 @@ def test_path_as_text(tmp_path):
     source = JsonLinesSource(str(tmp_path / "events.jsonl"))
     assert source.stream == "events.jsonl"
     assert source.partitions == (0,)
-    assert drain(source) == [Record(0, b"a")]
+    assert drain(source) == [Record(0, b"a", StreamPartition("events.jsonl", 0))]
 
 
 def test_long_lines_and_many_lines(tmp_path):
@@ -126,9 +126,9 @@ def test_partial_lines_in_a_pipe(pipe):
     writer.write(b": {}}")
     assert source.poll(1.0) == []
     writer.write(b"\n{")
-    assert source.poll(1.0) == [Record(0, b'{"x": {}}')]
+    assert source.poll(1.0) == [Record(0, b'{"x": {}}', StreamPartition("pipe", 0))]
     writer.write(b"}\n")
-    assert source.poll(1.0) == [Record(1, b"{}")]
+    assert source.poll(1.0) == [Record(1, b"{}", StreamPartition("pipe", 0))]
 
 
 def test_crlf_split_between_reads(pipe):

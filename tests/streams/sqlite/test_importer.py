@@ -4,6 +4,7 @@ from contextlib import closing
 
 import pytest
 from support.embedded_log import values
+from support.list_source import LIST
 
 from iln_stream.errors import SinkError
 from iln_stream.streams import Record
@@ -11,7 +12,7 @@ from iln_stream.streams.sqlite import SqliteImporter
 
 
 def records(*texts):
-    return [Record(0, text, 0, 1.0) for text in texts]
+    return [Record(0, text, LIST, 1.0) for text in texts]
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_neither_records_nor_position(importer, tmp_path):
     """Where records can't be stored, the position stays."""
     with pytest.raises(SinkError, match="is not text that UTF-8 can encode"):
         importer.append(
-            0, [*records(b"1"), Record(0, b"2", 0, 1.0, "\ud800")], None, 2, by_key=False
+            0, [*records(b"1"), Record(0, b"2", LIST, 1.0, "\ud800")], None, 2, by_key=False
         )
     assert importer.position(0) is None
     assert values(tmp_path / "a.db") == []

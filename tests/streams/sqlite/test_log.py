@@ -47,7 +47,7 @@ def test_where_it_starts(path: Path, start: Start | None, first: int) -> None:
     """A log starts at its beginning, its end, a time or a saved position."""
     append(path, [NewRecord(b"%d" % n, timestamp=1000.0 + n) for n in range(10)])
     with closing(open_log(path, start, stop_at_end=True)) as log:
-        assert log.positions == {0: first}
+        assert log.positions == {("log-events", 0): first}
         assert log.lag == 10 - first
         assert offsets(all_of(log)) == list(range(first, 10))
         assert log.lag == 0
@@ -113,7 +113,7 @@ def test_partitions_are_apart(path: Path) -> None:
     found = append(path, [NewRecord(b"x", key=str(n)) for n in range(30)])
     for partition in range(2):
         count = sum(each.partition == partition for each in found)
-        assert [(r.partition, r.offset) for r in read(path, partition=partition)] == [
+        assert [(r.origin.partition, r.offset) for r in read(path, partition=partition)] == [
             (partition, n) for n in range(count)
         ]
     with pytest.raises(SourceError, match="has partitions 0, 1, and no 2"):
@@ -139,7 +139,7 @@ def test_a_place_that_retention_deleted(path: Path) -> None:
     with closing(open_log(path, Resume(3, None, accept_loss=True), stop_at_end=True)) as log:
         assert offsets(all_of(log)) == [6, 7, 8, 9]
     with closing(open_log(path, "earliest")) as log:
-        assert log.positions == {0: 6}
+        assert log.positions == {("log-events", 0): 6}
 
 
 @pytest.mark.parametrize("kept", [0, 3])
@@ -173,7 +173,7 @@ def test_retention_overtakes_a_start(path: Path, caplog: pytest.LogCaptureFixtur
         with pytest.raises(LostPlaceError):
             first.poll(1.0)
         assert list(lenient.poll(0.0)) == []
-        assert lenient.positions == {0: 15}
+        assert lenient.positions == {("log-events", 0): 15}
 
 
 def test_another_topic_in_its_place(path: Path) -> None:
