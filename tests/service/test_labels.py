@@ -5,9 +5,9 @@ import pytest
 from iln_stream.errors import IlnError
 from iln_stream.loop import Classification, Regression
 from iln_stream.service import Settings, SettingsError, source_stream
+from iln_stream.service.checks import check_labels
 from iln_stream.service.streams import (
     build_label_log,
-    check_labels,
     described_labels,
     label_stream,
     settings_of_labels,
