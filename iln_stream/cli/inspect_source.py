@@ -23,7 +23,6 @@ from iln_stream.service import SettingsError, parser_of, source_stream
 from iln_stream.service.decoding import FIELDS
 from iln_stream.service.settings import FormatSettings, LoopSettings, default_of
 from iln_stream.service.streams import label_stream, settings_of_labels
-from iln_stream.settings import SettingsGroup
 from iln_stream.streams import Log, Record, Resume, Scheme, Source
 
 _POLL_SECONDS = 5.0
@@ -225,14 +224,14 @@ def _joined(
     }  # fmt: skip
 
 
-def _given(settings: SettingsGroup, names: Sequence[str]) -> dict[str, Any]:
+def _given(settings: LoopSettings, names: Sequence[str]) -> dict[str, Any]:
     """Return those of the settings that were given."""
     found = {name: getattr(settings, name) for name in names if name in settings.model_fields_set}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _unusual(
-    settings: SettingsGroup, guessed: Mapping[str, str], console: Console
+    settings: LoopSettings, guessed: Mapping[str, str], console: Console
 ) -> dict[str, str]:
     """Return what was guessed, unless it was given or is usual, and say it."""
     given = settings.model_fields_set

@@ -132,15 +132,9 @@ _SKIP = re.compile(r"(labels:)?(\d+):(\d+)(?:-(\d+))?")
 
 
 def rebuild_learners(
-    settings: Settings,
-    until: str | None,
-    skip: str | None,
-    console: Console,
-    *,
-    forget: bool = False,
-    accept_loss: bool = False,
+    settings: Settings, until: str | None, skip: str | None, console: Console, **how: bool
 ) -> None:
-    """Rebuild each learner, and report its position.
+    """Rebuild each learner, and report its position; `how` is as of `rebuild`.
 
     Raises
     ------
@@ -148,11 +142,8 @@ def rebuild_learners(
         When `until` or `skip` can't be parsed.
 
     """
-    done = rebuild(
-        settings, read_until(until), read_skip(skip),
-        forget=forget, accept_loss=accept_loss, console=console,
-    )  # fmt: skip
-    for positions in done:
+    end, left_out = read_until(until), read_skip(skip)
+    for positions in rebuild(settings, end, left_out, console=console, **how):
         for partition, offset in positions.items():
             report(
                 console,

@@ -136,10 +136,6 @@ def check_labels(settings: Settings, source: Scheme) -> None:
             raise SettingsError(f"labels_settings: {name} can't be empty: name the field")
     mapping_of_labels(own)
     check_format(own, stream)
-    outputs = {"predictions": settings.predictions, "dead_letters": dead_letters_address(settings)}
-    for name, address in outputs.items():
-        if address not in (None, "-") and output_stream(settings, address).place == stream.place:
-            raise SettingsError(f"{name} = {address!r} is also labels: choose another address")
 
 
 def check_keys(settings: Settings) -> None:

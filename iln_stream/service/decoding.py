@@ -283,10 +283,8 @@ def build_weights(settings: LoopSettings, records: FieldSettings, learner: Any) 
 
 
 def _takes(settings: LabelSettings, learner: Any) -> bool:
-    return takes_weights(learner) and not _learns_late_without(settings, learner)
-
-
-def _learns_late_without(settings: LabelSettings, learner: Any) -> bool:
-    """Whether late labels are learned by a method that takes no weight."""
+    """Whether a learner takes weights, also with late labels, which another method learns."""
     late = settings.pending_events is not None and isinstance(learner, LearnsLate)
-    return late and "w" not in signature(learner.learn_token).parameters
+    return takes_weights(learner) and not (
+        late and "w" not in signature(learner.learn_token).parameters
+    )

@@ -209,19 +209,16 @@ HISTORY = "history"
 
 
 def configuration(
-    settings: LoopSettings, horizon: str | None = None, history: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """Return the settings that determine a learner's state, and the history that it learned."""
-    return configuration_alone(settings, settings, horizon, history) | described_contest(settings)
-
-
-def configuration_alone(
     settings: LoopSettings,
-    learner: LearnerSettings,
-    horizon: str | None,
-    history: Mapping[str, Any] | None,
+    horizon: str | None = None,
+    history: Mapping[str, Any] | None = None,
+    alone: LearnerSettings | None = None,
 ) -> dict[str, Any]:
-    """Return the configuration of a run with this learner alone."""
+    """Return the settings that determine a learner's state, and the history that it learned.
+
+    `alone` is the only learner; None: there may be a contest.
+    """
+    learner = alone or settings
     # None, too, in snapshots of releases without class weights.
     found: dict[str, Any] = {
         "learner": learner.learner,
@@ -246,6 +243,8 @@ def configuration_alone(
         found["forecast"] = settings.forecast
     if settings.by_key is not None:
         found["by_key"] = settings.by_key
+    if alone is None:
+        found |= described_contest(settings)
     return found if history is None else {**found, HISTORY: history}
 
 

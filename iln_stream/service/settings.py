@@ -15,7 +15,6 @@ from iln_stream.loop import Horizon
 from iln_stream.records.time_inputs import numbers_of_records
 from iln_stream.records.values import NULLS
 from iln_stream.settings import (
-    ENV_PREFIX,
     CommandSettings,
     JsonObject,
     JsonPaths,
@@ -24,8 +23,6 @@ from iln_stream.settings import (
     SettingsGroup,
     TextList,
 )
-
-__all__ = ["ENV_PREFIX", "LATE_SETTINGS", "Settings", "SettingsError"]
 
 LATE_SETTINGS = ("pending_seconds", "pending_expired", "pending_label")
 """Settings of the wait for labels, which need `pending_events`."""

@@ -78,7 +78,7 @@ def is_transactional(settings: StreamSettings) -> bool:
 
 
 def check_addresses(settings: StreamSettings) -> None:
-    """Refuse to write to the source, and to write predictions and dead letters to one place.
+    """Refuse to write to what is read, and to write predictions and dead letters to one place.
 
     Raises
     ------
@@ -86,14 +86,16 @@ def check_addresses(settings: StreamSettings) -> None:
         Names the setting.
 
     """
-    used = {source_stream(settings).place: "source"}
+    used = {source_stream(settings).place: "the source"}
+    if (labels := label_stream(settings)) is not None:
+        used.setdefault(labels.place, "labels")
     outputs = {"predictions": settings.predictions, "dead_letters": dead_letters_address(settings)}
     for name, address in outputs.items():
         if address is None or address == "-":
             continue
-        other = used.setdefault(output_stream(settings, address).place, name)
-        if other != name:
-            raise SettingsError(f"{name} = {address!r} is also the {other}: choose another address")
+        other = used.setdefault(output_stream(settings, address).place, f"the {name}")
+        if other != f"the {name}":
+            raise SettingsError(f"{name} = {address!r} is also {other}: choose another address")
 
 
 _FIELDS = ("target", "id_field", "time_field", "weight_field", "types", "null_values")

@@ -34,7 +34,7 @@ from iln_stream.service.learners import (
     main_contender,
     seed_of_challenger,
 )
-from iln_stream.service.recovery import Recovery, configuration_alone
+from iln_stream.service.recovery import Recovery, configuration
 from iln_stream.service.settings import LearnerSettings, LoopSettings, ModelSettings, Settings
 from iln_stream.service.streams import (
     Outputs,
@@ -103,7 +103,7 @@ def version_of_settings(
     Not of its state: a run that is resumed after a crash repeats predictions to the last byte, and
     its learner went through other snapshots. Partition and offset of an event name the state.
     """
-    alone = configuration_alone(settings, learner or settings, horizon, history)
+    alone = configuration(settings, horizon, history, alone=learner or settings)
     determining = {**alone, "seed": seed, "release": __version__}
     return _digest(json.dumps(determining, sort_keys=True).encode())
 
@@ -177,6 +177,7 @@ def build_publisher(
         Capture(each, settings.snapshot_pickle)  # any may become champion: refuse it now
     n_before = 0 if history is None else history["n_labelled"]
     log = cast(Log, source) if stream.is_log else None
+    alone = configuration(settings, reader.horizon, history, alone=settings)
     return Publisher(
         Path(settings.publish) / f"{published_name(stream, reader)}.model",
         learner,
@@ -188,12 +189,7 @@ def build_publisher(
         stream=source.stream,
         topic_id=None if log is None else log.topic_id,
         positions=None if log is None else log.positions,
-        configuration=_hash(
-            {
-                **configuration_alone(settings, settings, reader.horizon, history),
-                "seed": reader.seed,
-            }
-        ),
+        configuration=_hash({**alone, "seed": reader.seed}),
         series_inputs=[name for name, _ in Lags(settings.lags, settings.rolling_means).names],
         resumable=log is not None,
     )
@@ -279,11 +275,8 @@ class Worker:
             if serves_live(settings):
                 self.live = LiveModel(self.watched, partial(metrics.of, self.watched.labels))
                 assembly.live = self.live
-            determining = settings, reader.seed, reader.horizon, history
-            version, versions = (
-                version_of_settings(*determining),
-                versions_of_contenders(*determining),
-            )
+            versions = versions_of_contenders(settings, reader.seed, reader.horizon, history)
+            version = versions[main_contender(settings)]
             levels, n_largest = settings.prediction_intervals, settings.prediction_contributions
             encode = PredictionEncoder(
                 self.source.stream, model, version, levels, reader.ahead, versions

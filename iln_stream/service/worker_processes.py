@@ -131,7 +131,7 @@ class WorkerJob(NamedTuple):
 
     @classmethod
     def of(
-        cls, number: int, settings: Settings, partitions: Sequence[int], *, accept_loss: bool
+        cls, number: int, settings: Settings, partitions: Sequence[int], accept_loss: bool
     ) -> Self:
         """Return the job of a process for some partitions.
 
@@ -188,10 +188,7 @@ class WorkerProcesses:
                 each.prepare()
         readers(settings, stream)  # refuses what no process could read
         shares = shares_of(chosen_partitions(settings, stream), settings.workers)
-        jobs = [
-            WorkerJob.of(i, settings, each, accept_loss=accept_loss)
-            for i, each in enumerate(shares)
-        ]
+        jobs = [WorkerJob.of(i, settings, s, accept_loss) for i, s in enumerate(shares)]
         names = [f"worker {i} (partitions {','.join(map(str, s))})" for i, s in enumerate(shares)]
         self.supervisor = Supervisor(_COMMAND, jobs, names, policy)
         self._scraper = Scraper(len(jobs))

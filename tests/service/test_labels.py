@@ -112,8 +112,6 @@ def test_what_a_snapshot_describes():
         ({"start": 5, "partitions": "0"}, "start = 5: an offset is one of a single log"),
         ({"source": "sqlite:l.db", "start": None}, "start: choose where to begin in kafka:deliv"),
         ({"labels": "kafka:a b"}, "'a b' is not a topic's name"),
-        ({"predictions": "kafka:deliveries"}, "predictions = 'kafka:deliveries' is also labels"),
-        ({"dead_letters": "kafka:deliveries"}, "dead_letters = 'kafka:deliveries' is also labels"),
         ({"labels_settings": {"features": "a"}}, "labels_settings: features is not one of"),
         ({"labels_settings": {"target": ""}}, "labels_settings: target can't be empty"),
         ({"labels_settings": {"target": "id"}}, "labels_settings: 'id' can't be two of"),

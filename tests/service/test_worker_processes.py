@@ -464,7 +464,9 @@ def test_settings_reach_the_workers_as_they_are(tmp_path: Path) -> None:
         start="2026-01-31T12:00:00Z",
         null_values=("", "x"),
     )
-    settings = WorkerJob.of(1, given, (0, 2), accept_loss=False).settings
+    job = WorkerJob.of(1, given, (0, 2), True)
+    settings = job.settings
+    assert job.accept_loss
     theirs = {"partitions", "workers", "metrics_host", "metrics_port", "page_port"}
     assert settings.model_dump(exclude=theirs) == given.model_dump(exclude=theirs)
     assert (settings.partitions, settings.workers) == ("0,2", 1)
