@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, get_origin
 
-from pydantic import JsonValue, ValidationError, ValidationInfo
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -23,7 +23,7 @@ from iln_stream.errors import IlnWarning, UnrecoverableError
 ENV_PREFIX = "ILN_"
 
 JsonObject = Annotated[dict[str, Any], NoDecode]
-"""A TOML table; in a flag or a variable, JSON text that `json_object` parses."""
+"""A TOML table; in a flag or a variable, JSON text."""
 
 JsonPaths = Annotated[dict[str, str], NoDecode]
 """The same, of paths of files."""
@@ -34,19 +34,11 @@ class SettingsError(UnrecoverableError):
 
 
 TextList = Annotated[tuple[str, ...], NoDecode]
-"""A list of texts in TOML; in a flag or a variable, comma-separated text for `text_list`."""
+"""A list of texts in TOML; in a flag or a variable, comma-separated text."""
 
 
 NumberList = Annotated[tuple[float, ...], NoDecode]
-"""A list of numbers in TOML; in a flag or a variable, comma-separated text for `text_list`."""
-
-BASIC: dict[str, JsonValue] = {"basic": True}
-"""Marks a setting that a first user needs, in the `json_schema_extra` of its field."""
-
-
-def text_list(value: object) -> object:
-    """Return the parts of comma-separated text; validates a list before its type."""
-    return tuple(value.split(",")) if isinstance(value, str) else value
+"""A list of numbers in TOML; in a flag or a variable, comma-separated text."""
 
 
 def default_text(default: object) -> str:
@@ -56,24 +48,40 @@ def default_text(default: object) -> str:
     return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
-def json_object(cls: type[BaseSettings], value: object, info: ValidationInfo) -> object:
-    """Return the parsed JSON if the value is text; validates a `JsonObject` before its type.
+class SettingsGroup(BaseModel):
+    """Some settings, which a function takes that needs no others.
 
-    The error shows the first of the field's `examples`.
+    Where a setting is a list or a table, text is read: a list's parts have commas between them, and
+    a table is JSON.
     """
-    if isinstance(value, str):
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def of(cls, settings: Self, **changes: Any) -> Self:
+        """Return this group of settings that include it, with changes."""
+        values = {name: getattr(settings, name) for name in cls.model_fields} | changes
+        given = settings.model_fields_set | changes.keys()
+        return cls.model_construct(given, **values)  # type: ignore[return-value]
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _read_text(cls, value: object, info: ValidationInfo) -> object:
+        assert info.field_name is not None
+        field = cls.model_fields[info.field_name]
+        kind = get_origin(field.annotation)
+        if not isinstance(value, str) or kind not in (dict, tuple):
+            return value
+        if kind is tuple:
+            return tuple(value.split(","))
         try:
             return json.loads(value)
         except json.JSONDecodeError as error:
-            assert info.field_name is not None
-            examples = cls.model_fields[info.field_name].examples or [{}]
-            raise ValueError(
-                f"expected a JSON object like {json.dumps(examples[0])}: {error}"
-            ) from None
-    return value
+            example = json.dumps((field.examples or [{}])[0])
+            raise ValueError(f"expected a JSON object like {example}: {error}") from None
 
 
-class CommandSettings(BaseSettings):
+class CommandSettings(SettingsGroup, BaseSettings):
     """Settings of commands; a subclass has one field per setting.
 
     Its `model_config` sets the prefix of its variables in `env_prefix`.
@@ -92,12 +100,6 @@ class CommandSettings(BaseSettings):
 
     removed: ClassVar[Mapping[str, str]] = {}
     """Settings of earlier releases, and what to do instead."""
-
-    @classmethod
-    def basic(cls) -> tuple[str, ...]:
-        """Return the names of the settings that a first user needs."""
-        fields = cls.model_fields.items()
-        return tuple(name for name, field in fields if field.json_schema_extra == BASIC)
 
     @classmethod
     def load(cls, config: Path | None = None, **flags: Any) -> Self:

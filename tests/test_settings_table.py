@@ -36,7 +36,7 @@ def test_the_basic_settings():
     _, basic, _ = re.split(r"╭─ (?!Options)", shown, maxsplit=2)
     document = (script.DOCS / "settings.md").read_text(encoding="utf-8")
     section = document.split("\n## Basic\n")[1].split("\n## ")[0]
-    flags = [f"--{name.replace('_', '-')}" for name in Settings.basic()]
+    flags = [f"--{name.replace('_', '-')}" for name in SETTING_GROUPS["Basic"]]
     assert len(flags) == 15
     assert re.findall(r"^│ +(--[\w-]+)", basic, re.M) == flags
     assert re.findall(r"^\| `(--[\w-]+)`", section, re.M) == flags

@@ -91,7 +91,7 @@ def run(settings: Settings, accept_loss: AcceptLoss = False) -> None:
     """Learn a stream: predict, score and learn one event at a time; serve /metrics."""
     from iln_stream.cli.run import run_service
 
-    run_service(settings.accepting_loss() if accept_loss else settings, console)
+    run_service(settings, console, accept_loss=accept_loss)
 
 
 @app.command()
@@ -141,8 +141,7 @@ def rebuild(
     """Learn the log again with these settings, up to the position of the snapshots."""
     from iln_stream.cli.run import rebuild_learners
 
-    settings = settings.accepting_loss() if accept_loss else settings
-    rebuild_learners(settings, until, skip, forget, console)
+    rebuild_learners(settings, until, skip, console, forget=forget, accept_loss=accept_loss)
 
 
 @app.command()

@@ -18,6 +18,7 @@ from iln_stream.errors import IlnError, NoStreamError, SourceError
 from iln_stream.records import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
 from iln_stream.service.rebuild import ReadAgain
+from iln_stream.service.settings import StreamSettings
 from iln_stream.service.streams import label_stream
 from iln_stream.streams import Appender, Log, NewRecord, Record, Resume, Scheme, Sink
 
@@ -82,7 +83,7 @@ class Marks:
 
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: StreamSettings) -> None:
         letters = output_stream(settings, dead_letters_address(settings))
         self._stream = output_stream(settings, letters.sibling("replayed"))
         self._stream.wait()
@@ -242,7 +243,7 @@ _MOST_KINDS = 20
 """Kinds of reasons that the list counts below the table."""
 
 
-def list_letters(settings: Settings, reason: str, console: Console, *, as_json: bool) -> None:
+def list_letters(settings: StreamSettings, reason: str, console: Console, *, as_json: bool) -> None:
     """Print the letters whose reason contains a text, and when each was replayed.
 
     Parameters
@@ -421,7 +422,7 @@ class _Replayed:
             )
 
 
-def letters(settings: Settings, reason: str = "") -> Iterator[DeadLetter]:
+def letters(settings: StreamSettings, reason: str = "") -> Iterator[DeadLetter]:
     """Yield the existing letters whose reason contains a text, in order.
 
     Raises

@@ -25,12 +25,14 @@ from river import base, datasets, dummy, linear_model, neighbors, preprocessing,
 
 from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import InfiniteLayerRegressor, ShrinkingGradient, find_shrinking_gradient
-from iln_stream.loop import Listener, PrequentialLoop, Step
+from iln_stream.loop import Listener, Step
 from iln_stream.loop.metrics import Metrics
 from iln_stream.loop.progress import Progress
 from iln_stream.service import Service, Settings, SettingsError, pool, shrinking_gradient
+from iln_stream.service.assembly import Assembly
+from iln_stream.service.settings import LoopSettings
 from iln_stream.service.warming import Warming
-from iln_stream.streams import Appender, Log, NewRecord, StreamOptions, stream_at
+from iln_stream.streams import Appender, NewRecord, StreamOptions, stream_at
 from iln_stream.streams.river import RiverDatasetSource
 
 
@@ -187,12 +189,6 @@ def store_streams(streams: Sequence[DemoStream], log: Path) -> None:
         with closing(stream_at(address(log, stream), StreamOptions()).appender()) as appender:
             while records := source.poll(0.0):
                 appender.append([NewRecord(json.dumps(each.payload).encode()) for each in records])
-
-
-def open_stream(stream: DemoStream, log: Path) -> Log:
-    """Open a stream's topic for reading from its first event to its last."""
-    options = StreamOptions(stop_at_end=True)
-    return stream_at(address(log, stream), options).log(0, "earliest")
 
 
 _AT_ONCE = 3000
@@ -389,20 +385,17 @@ def _learn(
 ) -> Trajectory:
     _warm_up(make())
     model = make()
-    source = open_stream(stream, log)
     algorithm_1 = find_shrinking_gradient(model)
     trajectory = Trajectory(algorithm_1)
     progress = Progress(f"{stream.title}: {name}", stream.n_events, console)
-    listeners = [trajectory, progress]
-    if algorithm_1 is not None:
-        label = f"{_LABELS[name]}-{stream.title}"
-        listeners.append(watched := metrics.watch(model, source, model=label))
-    loop = PrequentialLoop(source, model, listeners)
-    if algorithm_1 is not None:
-        watched.n_in_hand = loop.n_in_hand
-    loop.run()
-    progress.close()
-    source.close()
+    topic = stream_at(address(log, stream), StreamOptions(stop_at_end=True))
+    with closing(topic.log(0, "earliest")) as source, closing(progress):
+        label = f"{_LABELS.get(name, name)}-{stream.title}"
+        exported = None if algorithm_1 is None else metrics
+        assembly = Assembly(LoopSettings(), topic, source, model, label, exported)
+        loop = assembly.loop([trajectory, progress, assembly.watched])
+        assembly.watched.n_in_hand = loop.n_in_hand
+        loop.run()
     return trajectory
 
 

@@ -16,7 +16,8 @@ from iln_stream.errors import IlnError
 from iln_stream.kernels.cpu import BASELINES, VARIABLE, pinned
 from iln_stream.kernels.jit import cache_folder, is_marked
 from iln_stream.learners.warming import PUBLIC
-from iln_stream.service import Settings, output_stream, source_stream
+from iln_stream.service import output_stream, source_stream
+from iln_stream.service.settings import StreamSettings
 from iln_stream.service.streams import label_stream
 
 _ANSWER_WITHIN_SECONDS = 5.0
@@ -33,7 +34,7 @@ class Finding(NamedTuple):
     essential: bool = False
 
 
-def examine(settings: Settings, console: Console) -> int:
+def examine(settings: StreamSettings, console: Console) -> int:
     """Print a table of requirements; return 1 if one that the settings need is missing, else 0."""
     findings = [
         _python(),
@@ -84,7 +85,7 @@ def _packages() -> Iterator[Finding]:
         yield _package(name, purpose, name, essential=True)
 
 
-def _extras(settings: Settings) -> Iterator[Finding]:
+def _extras(settings: StreamSettings) -> Iterator[Finding]:
     yield _package("matplotlib", "the demo's picture", "iln-stream[demo]")
     yield _package(
         "confluent-kafka",
@@ -135,7 +136,7 @@ def _cpu_baseline() -> Finding:
     return Finding("CPU baseline", pinned() is not None, seen, purpose)
 
 
-def _broker(settings: Settings) -> Finding:
+def _broker(settings: StreamSettings) -> Finding:
     name, purpose = f"Kafka at {settings.bootstrap}", "`run` from Kafka, `replay` (--bootstrap)"
     addresses = settings.source_address, settings.predictions, settings.dead_letters
     essential = any(each and output_stream(settings, each).needs_broker for each in addresses)
@@ -152,7 +153,7 @@ def _broker(settings: Settings) -> Finding:
     return Finding(name, False, "no connection", purpose, essential)
 
 
-def _login(settings: Settings, address: str, broker: Finding) -> Finding:
+def _login(settings: StreamSettings, address: str, broker: Finding) -> Finding:
     """Return the finding for a broker that listens; log in if the settings say how."""
     seen = f"{address} accepts connections"
     source = source_stream(settings)

@@ -46,7 +46,7 @@ def with_settings(
             ),
         ],
     )
-    wanted = dict.fromkeys((*kind.basic(), *kind.model_fields)) if only is None else only
+    wanted = only or (GROUP_OF if kind is Settings else kind.model_fields)  # in order of --help
     settings = [_flag(kind, name) for name in wanted if name not in names]
     gone = [_refused_flag(name) for name in kind.removed if name not in names]
     parameters = [config, *others, *settings, *gone]

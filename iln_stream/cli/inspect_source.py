@@ -19,8 +19,9 @@ from iln_stream.records.inspection import Field, guessed_notation, inspect_field
 from iln_stream.records.parsing import flatten
 from iln_stream.records.proposed_settings import as_toml, proposed, remarks
 from iln_stream.records.values import Notation
-from iln_stream.service import Settings, SettingsError, parser_of, source_stream
+from iln_stream.service import SettingsError, parser_of, source_stream
 from iln_stream.service.decoding import FIELDS
+from iln_stream.service.settings import FormatSettings, LoopSettings, default_of
 from iln_stream.service.streams import label_stream, settings_of_labels
 from iln_stream.streams import Log, Record, Resume, Scheme, Source
 
@@ -51,7 +52,7 @@ _HIDDEN = ("kafka_options", "kafka_secrets", "registry_options", "registry_secre
 """Those that it only names."""
 
 
-def inspect_source(settings: Settings, n_records: int, console: Console, out: Console) -> None:
+def inspect_source(settings: LoopSettings, n_records: int, console: Console, out: Console) -> None:
     """Read the source's first records; print each field, and a TOML file that would learn it.
 
     Parameters
@@ -73,7 +74,8 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
     """
     stream = source_stream(settings)
     stream.check()
-    settings = _noted(settings, {"separator": stream.separator() or ","}, console)
+    guessed = {"separator": stream.separator() or ","}
+    settings = LoopSettings.of(settings, **_unusual(settings, guessed, console))
     stream = source_stream(settings)
     if stream.form == "examples":
         raise SourceError(f"{stream.address} has its own inputs and label: there is no choice")
@@ -88,7 +90,8 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
         )
         console.print(_table(inspect_fields([fields["x"] for fields in found], FieldMapping(""))))
         return
-    settings = _noted(settings, guessed_notation(map(flatten, found))._asdict(), console)
+    guessed = guessed_notation(map(flatten, found))._asdict()
+    settings = LoopSettings.of(settings, **_unusual(settings, guessed, console))
     of_labels: dict[str, Any] = {}
     if settings.labels is not None:
         fields_given, of_labels = _joined(settings, found, fields_given, n_records, console)
@@ -121,7 +124,7 @@ def inspect_source(settings: Settings, n_records: int, console: Console, out: Co
         _print(out, f"# {remark}", soft_wrap=True)
 
 
-def _start(settings: Settings, stream: Scheme) -> dict[str, str | int]:
+def _start(settings: LoopSettings, stream: Scheme) -> dict[str, str | int]:
     """Return where a run of the proposal begins, if it was given or a log needs it."""
     start = settings.start
     if start is not None:
@@ -131,7 +134,7 @@ def _start(settings: Settings, stream: Scheme) -> dict[str, str | int]:
     return {"start": "earliest"} if needed else {}
 
 
-def _recent_ids(settings: Settings, stream: Scheme, fields: list[Field]) -> dict[str, int]:
+def _recent_ids(settings: LoopSettings, stream: Scheme, fields: list[Field]) -> dict[str, int]:
     """Return how many ids are kept, if records can be repeats: ids repeat, or it is a log."""
     if settings.recent_ids is not None:
         return {"recent_ids": settings.recent_ids}
@@ -140,7 +143,7 @@ def _recent_ids(settings: Settings, stream: Scheme, fields: list[Field]) -> dict
 
 
 def _read(
-    settings: Settings, stream: Scheme, n_records: int, console: Console
+    settings: FormatSettings, stream: Scheme, n_records: int, console: Console
 ) -> list[Mapping[str, Any]]:
     """Return the fields of a stream's first records, and say how many can't be read."""
     parse = parser_of(settings, stream)
@@ -167,7 +170,7 @@ def _read(
 
 
 def _inspected(
-    settings: Settings, found: Sequence[Mapping[str, Any]], given: Mapping[str, Any]
+    settings: FormatSettings, found: Sequence[Mapping[str, Any]], given: Mapping[str, Any]
 ) -> list[Field]:
     try:
         notation = Notation(settings.decimal, settings.date_order)
@@ -177,7 +180,7 @@ def _inspected(
 
 
 def _joined(
-    settings: Settings,
+    settings: LoopSettings,
     events: Sequence[Mapping[str, Any]],
     given: dict[str, Any],
     n_records: int,
@@ -221,23 +224,25 @@ def _joined(
     }  # fmt: skip
 
 
-def _given(settings: Settings, names: Sequence[str]) -> dict[str, Any]:
+def _given(settings: LoopSettings, names: Sequence[str]) -> dict[str, Any]:
     """Return those of the settings that were given."""
     found = {name: getattr(settings, name) for name in names if name in settings.model_fields_set}
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _noted(settings: Settings, guessed: Mapping[str, str], console: Console) -> Settings:
-    """Return settings with what was guessed, unless it was given; say what is not usual."""
-    given, usual = settings.model_fields_set, Settings.model_fields
+def _unusual(
+    settings: LoopSettings, guessed: Mapping[str, str], console: Console
+) -> dict[str, str]:
+    """Return what was guessed, unless it was given or is usual, and say it."""
+    given = settings.model_fields_set
     unusual = {
         name: value
         for name, value in guessed.items()
-        if name not in given and value != usual[name].default
+        if name not in given and value != default_of(name)
     }
     for name, value in unusual.items():
         _print(console, f"It has {_FOUND[name][value]}.")
-    return settings.model_copy(update=unusual)
+    return unusual
 
 
 def _learner(fields: list[Field]) -> dict[str, str]:

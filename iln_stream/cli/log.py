@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 
 import typer
 from rich.console import Console
@@ -23,8 +24,9 @@ from rich.table import Table
 
 from iln_stream.cli.logs import report
 from iln_stream.errors import IlnError, SourceError
-from iln_stream.service import Settings, output_stream, source_stream
+from iln_stream.service import output_stream, stream_options
 from iln_stream.service.http import stop_on_signals
+from iln_stream.service.settings import StreamSettings
 from iln_stream.service.streams import start_of
 from iln_stream.streams import Record, Resume, Start, StreamOptions, stream_at
 from iln_stream.streams.copying import Again, Progress, export_records, import_records, value_of
@@ -273,7 +275,9 @@ _LINE_SECONDS = 10.0
 """From one line of progress to the next, without a terminal."""
 
 
-def import_stream(settings: Settings, address: str, how: Again | None, console: Console) -> None:
+def import_stream(
+    settings: StreamSettings, address: str, how: Again | None, console: Console
+) -> None:
     """Copy the source into an embedded log.
 
     Parameters
@@ -293,13 +297,13 @@ def import_stream(settings: Settings, address: str, how: Again | None, console: 
         When interrupted.
 
     """
-    settings = settings.model_copy(update={"stop_at_end": True})
-    source, target = source_stream(settings), embedded(address)
+    options = replace(stream_options(settings), stop_at_end=True)
+    source, target = stream_at(settings.source_address, options), embedded(address)
     source.check()
     if source.place == target.place:
         raise IlnError(f"{source.address} can't be imported into itself: give another topic")
     source.wait()
-    start: Start = start_of(settings) or "earliest"
+    start: Start = start_of(settings, accept_loss=False) or "earliest"
     with _shown(f"{source.address} → {target.address}", console) as progress:
         import_records(source, target, start, how, progress)
     _report(progress, f"imported from {source.address} to {target.address}", console)
@@ -310,7 +314,7 @@ def import_stream(settings: Settings, address: str, how: Again | None, console: 
 
 
 def export_topic(
-    settings: Settings, address: str, to: str, begin: str | None, console: Console
+    settings: StreamSettings, address: str, to: str, begin: str | None, console: Console
 ) -> None:
     """Copy a topic of an embedded log to another address.
 

@@ -40,6 +40,7 @@ from iln_stream.service import (
     warm_start,
 )
 from iln_stream.service import predict as predict_stream
+from iln_stream.service.settings import LoopSettings
 from iln_stream.service.streams import label_stream
 from iln_stream.service.worker import Worker
 from iln_stream.snapshots import LABELS, learner_at
@@ -48,13 +49,14 @@ from iln_stream.streams import StreamPartition
 log = logging.getLogger(__name__)
 
 
-def run_service(settings: Settings, console: Console) -> None:
+def run_service(settings: Settings, console: Console, *, accept_loss: bool = False) -> None:
     """Run until the source ends or a signal stops it, then report the result."""
+    drawn_on = None if logs_json() else console
     try:
         if settings.workers > 1:
-            WorkerProcesses(settings, None if logs_json() else console).run()
+            WorkerProcesses(settings, drawn_on, accept_loss=accept_loss).run()
             return
-        service = Service(settings, None if logs_json() else console)
+        service = Service(settings, drawn_on, accept_loss=accept_loss)
         service.run()
     except NothingLearnedError:
         propose_settings(settings, console)
@@ -89,7 +91,7 @@ def _waiting(worker: Worker) -> str:
     return ", waiting: {:,} events and {:,} labels".format(*late.waiting)
 
 
-def propose_settings(settings: Settings, console: Console) -> None:
+def propose_settings(settings: LoopSettings, console: Console) -> None:
     """Print what the source has, and the settings that would learn it, if it can be read again."""
     from iln_stream.cli.inspect_source import inspect_source
 
@@ -98,7 +100,7 @@ def propose_settings(settings: Settings, console: Console) -> None:
             inspect_source(settings, 1000, console, console)
 
 
-def promote_contender(settings: Settings, contender: str, console: Console) -> None:
+def promote_contender(settings: LoopSettings, contender: str, console: Console) -> None:
     """Append the command, and report where it is.
 
     Raises
@@ -130,9 +132,9 @@ _SKIP = re.compile(r"(labels:)?(\d+):(\d+)(?:-(\d+))?")
 
 
 def rebuild_learners(
-    settings: Settings, until: str | None, skip: str | None, forget: bool, console: Console
+    settings: Settings, until: str | None, skip: str | None, console: Console, **how: bool
 ) -> None:
-    """Rebuild each learner, and report its position.
+    """Rebuild each learner, and report its position; `how` is as of `rebuild`.
 
     Raises
     ------
@@ -143,7 +145,7 @@ def rebuild_learners(
     labels = label_stream(settings)
     streams = source_stream(settings).name, LABELS if labels is None else labels.name
     end, left_out = read_until(until), read_skip(skip, *streams)
-    for positions in rebuild(settings, end, left_out, forget=forget, console=console):
+    for positions in rebuild(settings, end, left_out, console=console, **how):
         for origin, offset in positions.items():
             report(
                 console,
@@ -204,7 +206,7 @@ def read_skip(text: str | None, events: str, labels: str) -> dict[StreamPartitio
     return found
 
 
-def publish(settings: Settings, rate: float | None, console: Console) -> int:
+def publish(settings: LoopSettings, rate: float | None, console: Console) -> int:
     """Send each record of the source to the topic; return their number.
 
     Parameters
@@ -276,10 +278,11 @@ def predict_events(path: Path, settings: Settings, console: Console) -> None:
         When there is no snapshot at `path`.
 
     """
-    defaults = {name: "-" for name in ("source", "predictions") if not _is_set(settings, name)}
-    settings = settings.model_copy(update=defaults)
+    given = settings.model_fields_set
+    defaults = {name: "-" for name in ("source", "predictions") if name not in given}
     learner, snapshot = learner_at(path, settings.snapshot_pickle)
-    done = predict_stream(settings, learner, console, snapshot.header.configuration)
+    loop = LoopSettings.of(settings, **defaults)
+    done = predict_stream(loop, learner, console, snapshot.header.configuration)
     scores = done.scores
     text = f"{scores.n_events} events predicted, {done.n_dead_letters} dead letters"
     if done.n_repeats:
@@ -287,8 +290,3 @@ def predict_events(path: Path, settings: Settings, console: Console) -> None:
     if scores.n_labelled:
         text += f"; {scores.n_labelled} with a label: {scores.summary()}"
     report(console, text)
-
-
-def _is_set(settings: Settings, name: str) -> bool:
-    """Whether a flag, a variable or the TOML file sets `name`."""
-    return name in settings.model_fields_set

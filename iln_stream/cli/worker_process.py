@@ -25,7 +25,7 @@ def main(descriptor: str) -> None:
     set_up_logging(console, settings.log_level, settings.log_format, job.number)
     reporter = Reporter(int(descriptor))
     try:
-        service = Service(settings, None, serves=reporter.serves)
+        service = Service(settings, None, serves=reporter.serves, accept_loss=job.accept_loss)
         reporter.runs(service.metrics.counters_of_process)
         service.run()
     except IlnError as error:

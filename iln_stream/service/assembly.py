@@ -21,8 +21,8 @@ from iln_stream.loop.metrics import Metrics
 from iln_stream.records import EnvelopeDecoder, MalformedError
 from iln_stream.reporting import MetricSpec
 from iln_stream.service.decoding import build_decoder, build_weights
-from iln_stream.service.learners import DetailsOf, PredictOnly, key_name, task_of
-from iln_stream.service.settings import LATE_SETTINGS, Settings
+from iln_stream.service.learners import RECORDS_KEY, DetailsOf, PredictOnly, task_of
+from iln_stream.service.settings import LATE_SETTINGS, LabelSettings, LoopSettings, RecordSettings
 from iln_stream.service.streams import build_label_log, label_stream
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Checkpoint
@@ -42,7 +42,7 @@ class Assembly:
     Parameters
     ----------
     settings
-        Settings of the learner.
+        Settings of the loop.
     stream, source
         What it reads: not yet opened, and opened.
     learner
@@ -51,6 +51,8 @@ class Assembly:
         Name of the model in metrics.
     metrics
         Exports the metrics; None: nobody reads them.
+    horizon
+        How far ahead the learner forecasts; None: it does not.
 
     Attributes
     ----------
@@ -71,37 +73,45 @@ class Assembly:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: LoopSettings,
         stream: Scheme,
         source: Source,
         learner: Any,
         model: str,
         metrics: Metrics | None = None,
+        horizon: Horizon | None = None,
     ) -> None:
+        self._settings = settings
         self.learner = learner
         self.task = task = task_of(learner)
         metrics = metrics or Metrics(CollectorRegistry(), settings.window)
         levels = settings.prediction_intervals
         self.watched = metrics.watch(learner, source, model, task, levels)
         n_ids = settings.recent_ids
-        self.recent_ids = RecentIds(n_ids, labelled=not settings.horizon) if n_ids else None
-        self.late = _late(settings, task, stream)
+        self.recent_ids = RecentIds(n_ids, labelled=horizon is None) if n_ids else None
+        self.late: LateLabels | Forecasts | None = None
+        if horizon is not None:
+            self.late = Forecasts(horizon, task)
+        elif (policy := late_policy(settings, task)) is not None:
+            streams = [each.name for each in (stream, label_stream(settings)) if each is not None]
+            self.late = LateLabels(policy, task, streams)
         self.live: LiveModel | None = None
-        self._key_name = key_name(settings)
+        self._key_name = RECORDS_KEY if settings.by_key == RECORDS_KEY else None
+        self._labels = build_label_log(settings, task)
         self._read(settings, stream, source)
 
-    def _read(self, settings: Settings, stream: Scheme, source: Source) -> None:
+    def _read(self, records: RecordSettings, stream: Scheme, source: Source) -> None:
         self._source = source
-        labelled = settings.labels is None and not isinstance(self.learner, PredictOnly)
-        self.mapped = build_decoder(settings, stream, self.task, labelled=labelled)
+        labelled = self._labels is None and not isinstance(self.learner, PredictOnly)
+        self.mapped = build_decoder(records, stream, self.task, labelled=labelled)
         self._decoder = self.mapped or EnvelopeDecoder(self.task.event_type, self.task.label_type)
-        self._labels = build_label_log(settings, self.task)
-        self._weights = build_weights(settings, self.learner)
+        self._weights = build_weights(self._settings, records, self.learner)
 
-    def reading(self, settings: Settings, stream: Scheme, source: Source) -> "Assembly":
-        """Return the assembly in which the same learner reads another stream."""
+    def reading(self, records: RecordSettings, stream: Scheme, source: Source) -> "Assembly":
+        """Return the assembly in which the same learner reads a stream that has its own labels."""
         other = copy(self)
-        other._read(settings, stream, source)
+        other._labels = None
+        other._read(records, stream, source)
         return other
 
     def loop(
@@ -158,20 +168,11 @@ class Assembly:
         }
 
 
-def _late(settings: Settings, task: Task, stream: Scheme) -> LateLabels | Forecasts | None:
-    if not settings.horizon:
-        policy = late_policy(settings, task)
-        streams = [each.name for each in (stream, label_stream(settings)) if each is not None]
-        return None if policy is None else LateLabels(policy, task, streams)
-    (horizon,) = settings.horizon
-    return Forecasts(Horizon.of(horizon), task)
-
-
 EARLY_LABELS = 1000
 """Number of labels that may wait for their event."""
 
 
-def late_policy(settings: Settings, task: Task) -> LatePolicy | None:
+def late_policy(settings: LabelSettings, task: Task) -> LatePolicy | None:
     """Return how long events wait for labels; None: labels don't come in records of their own.
 
     Raises

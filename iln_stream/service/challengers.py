@@ -14,11 +14,10 @@ from iln_stream.service.learners import (
     OF_CONTEST,
     Challenger,
     contest_of,
-    default_of,
     described_contest,
     main_contender,
 )
-from iln_stream.service.settings import Settings
+from iln_stream.service.settings import ModelSettings, default_of
 from iln_stream.snapshots import is_pickle
 from iln_stream.state import StateDict
 
@@ -38,7 +37,7 @@ class Changes(NamedTuple):
     removed: tuple[str, ...] = ()
 
 
-def changes(saved: Mapping[str, Any], settings: Settings) -> Changes:
+def changes(saved: Mapping[str, Any], settings: ModelSettings) -> Changes:
     """Return how the challengers differ from those of a snapshot's configuration."""
     before, now = saved.get(CHALLENGERS, {}), described_contest(settings).get(CHALLENGERS, {})
     return Changes(
@@ -99,9 +98,7 @@ def _differences(name: str, before: Any, now: Any) -> Iterator[str]:
 def _with_defaults(fields: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the entry of the fields with all settings; None: records were events."""
     names = (*FIELDS, *NOTATION, "format", "decoder")
-    usual = {
-        name: Settings.model_fields[name].get_default(call_default_factory=True) for name in names
-    }
+    usual = {name: default_of(name) for name in names}
     usual = {k: list(v) if isinstance(v, tuple) else v for k, v in usual.items()}
     return {**usual, **(fields or {})}
 
@@ -146,7 +143,7 @@ def without_code(state: StateDict, removed: tuple[str, ...]) -> StateDict:
     }
 
 
-def with_removed(learner: Any, settings: Settings, removed: tuple[str, ...], here: str) -> Any:
+def with_removed(learner: Any, settings: ModelSettings, removed: tuple[str, ...], here: str) -> Any:
     """Return a snapshot's learner without the challengers that were removed; a contest if need be.
 
     Parameters

@@ -3,20 +3,25 @@
 import warnings
 
 from iln_stream.errors import IlnWarning
-from iln_stream.service.decoding import build_weights, mapping_of
-from iln_stream.service.history import settings_of_files
+from iln_stream.records.fields import FieldMapping
+from iln_stream.service.decoding import build_weights, check_format, mapping_of
+from iln_stream.service.history import records_of_files
 from iln_stream.service.http import check_page
-from iln_stream.service.learners import build_details, build_learner, check_keys
+from iln_stream.service.learners import RECORDS_KEY, build_details, build_learner
 from iln_stream.service.settings import LATE_SETTINGS, Settings
 from iln_stream.service.streams import (
     check_addresses,
-    check_labels,
     dead_letters_address,
+    label_stream,
+    mapping_of_labels,
     output_stream,
+    settings_of_labels,
     source_stream,
 )
 from iln_stream.settings import SettingsError
 from iln_stream.streams import Scheme
+
+_ROLES = ("target", "id_field", "time_field", "weight_field")
 
 _ONLY_FOR_LOGS = ("topic", "start", "stop_at_end", "partitions", "learner_per")
 
@@ -50,7 +55,7 @@ def check_settings(settings: Settings) -> None:
     check_keys(settings)
     learner = build_learner(settings)
     build_details(learner, settings.prediction_intervals, settings.prediction_contributions)
-    build_weights(settings, learner)
+    build_weights(settings, settings, learner)
     if settings.transactional:
         out = settings.predictions and output_stream(settings, settings.predictions)
         if not (source.is_log and out and out.has_transactions):
@@ -71,6 +76,105 @@ def check_settings(settings: Settings) -> None:
     if source.needs_start and settings.snapshots is None and settings.start is None:
         raise SettingsError(
             f"start: choose where to begin in {source.address}: earliest, latest or a time"
+        )
+
+
+def check_labels(settings: Settings, source: Scheme) -> None:
+    """Check that the settings of labels fit the others.
+
+    Raises
+    ------
+    IlnError
+        Names the setting.
+
+    """
+    stream = label_stream(settings)
+    if stream is None:
+        if settings.labels_settings:
+            raise SettingsError("labels_settings: name the log of labels in labels")
+        return
+    if not stream.is_log:
+        raise SettingsError(
+            f"labels = {settings.labels!r} is not a log: copy it into one with `iln-stream log "
+            f"import {settings.labels} sqlite:PATH#labels`, or leave labels unset if labels are in "
+            "the source"
+        )
+    if not source.is_log:
+        raise SettingsError(
+            f"labels: only a log can be joined with another one, and {source.address} is none: set "
+            "source to kafka:TOPIC or sqlite:PATH"
+        )
+    if stream.place == source.place:
+        raise SettingsError(
+            f"labels = {settings.labels!r} is the source: leave labels unset, as labels in the "
+            "source are joined without it"
+        )
+    if stream.name == source.name:
+        raise SettingsError(
+            f"labels: {stream.address} and {source.address} have the same name, {stream.name}, so "
+            "dead letters could not tell them apart: copy one to a topic with another name"
+        )
+    if settings.pending_events is None:
+        raise SettingsError(
+            "labels: set pending_events, the number of events that may wait for their label"
+        )
+    if settings.id_field is None and mapping_of(settings, source) is not None:
+        raise SettingsError("labels: set id_field, the field by which events and labels are joined")
+    if isinstance(settings.start, int):
+        raise SettingsError(
+            f"start = {settings.start}: an offset is one of a single log, and labels is a second "
+            "one: give earliest, latest or a time"
+        )
+    if stream.needs_start and settings.snapshots is None and settings.start is None:
+        raise SettingsError(
+            f"start: choose where to begin in {stream.address}: earliest, latest or a time"
+        )
+    stream.check()
+    own = settings_of_labels(settings)
+    for name in ("target", "id_field"):
+        if not getattr(own, name):
+            raise SettingsError(f"labels_settings: {name} can't be empty: name the field")
+    mapping_of_labels(own)
+    check_format(own, stream)
+
+
+def check_keys(settings: Settings) -> None:
+    """Refuse settings that don't fit `by_key`.
+
+    Raises
+    ------
+    SettingsError
+        Names the setting.
+
+    """
+    if settings.by_key is None:
+        if "keys_in_memory" in settings.model_fields_set:
+            raise SettingsError("keys_in_memory: set by_key, too: the field that is the key")
+        return
+    for name in _ROLES:
+        if getattr(settings, name) == settings.by_key:
+            raise SettingsError(
+                f"by_key = {settings.by_key!r}: {name} names this field, so it is no input; name "
+                "another field"
+            )
+    is_input = FieldMapping(features=settings.features, ignore=settings.ignore).is_feature
+    if settings.by_key != RECORDS_KEY and not is_input(settings.by_key):
+        raise SettingsError(
+            f"by_key = {settings.by_key!r}: features or ignore leaves this field out, so no record "
+            "would have a key; name it in features, and not in ignore"
+        )
+    if settings.challengers or settings.mixture:
+        raise SettingsError(
+            "by_key: challengers can't have a model for each key yet: unset challengers and mixture"
+        )
+    if settings.publish is not None:
+        raise SettingsError(
+            "publish: a published version can't hold the models of all keys yet: unset publish, or "
+            "by_key"
+        )
+    if settings.snapshots is None and "keys_in_memory" in settings.model_fields_set:
+        raise SettingsError(
+            "keys_in_memory: without snapshots there is no file for other keys: set snapshots"
         )
 
 
@@ -121,7 +225,7 @@ def _check_warm_start(settings: Settings, source: Scheme) -> None:
         raise SettingsError(
             "warm_start: set snapshots, the folder that keeps what was learned from the history"
         )
-    settings_of_files(settings)
+    records_of_files(settings)
 
 
 def _warn_of_ignored(settings: Settings, source: Scheme) -> None:

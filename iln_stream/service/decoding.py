@@ -14,25 +14,20 @@ from iln_stream.records.mapped import MappedDecoder, Parse
 from iln_stream.records.parsing import OwnFormat, parse_json, parse_row, parse_table_row
 from iln_stream.records.values import Notation
 from iln_stream.service.learners import DECODERS, learners_of, load_plugin, task_of
-from iln_stream.service.settings import Settings
+from iln_stream.service.settings import (
+    FieldSettings,
+    FormatSettings,
+    LabelSettings,
+    LoopSettings,
+    RecordSettings,
+    default_of,
+)
 from iln_stream.settings import SettingsError
 from iln_stream.streams import Scheme
 
 log = logging.getLogger(__name__)
 
-FIELDS = (
-    "target",
-    "features",
-    "ignore",
-    "id_field",
-    "time_field",
-    "time_features",
-    "types",
-    "null_values",
-    "weight_field",
-    "lags",
-    "rolling_means",
-)
+FIELDS = (*FieldSettings.model_fields, "lags", "rolling_means")
 """The settings that say which fields records have."""
 
 _ROLES_UNLABELLED = ("id_field", "time_field")
@@ -41,11 +36,16 @@ _ROLES = ("target", *_ROLES_UNLABELLED, "weight_field")
 NOTATION = ("decimal", "date_order")
 """The settings that say how texts write numbers and dates."""
 
+REGISTRY = ("registry", "registry_options", "registry_secrets")
+"""The settings of a schema registry."""
+
 REGISTRY_SECRETS = ("basic.auth.user.info", "bearer.auth.token", "ssl.key.password")
 """Options of a registry's client whose value may be in a file."""
 
 
-def mapping_of(settings: Settings, stream: Scheme, *, labelled: bool = True) -> FieldMapping | None:
+def mapping_of(
+    settings: RecordSettings, stream: Scheme, *, labelled: bool = True
+) -> FieldMapping | None:
     """Return the mapping of a stream's fields; None: its records are events.
 
     A table needs the column of the label only if its rows should be labelled.
@@ -93,7 +93,7 @@ def mapping_of(settings: Settings, stream: Scheme, *, labelled: bool = True) -> 
 
 
 def build_decoder(
-    settings: Settings, stream: Scheme, task: Task, *, labelled: bool = True
+    settings: RecordSettings, stream: Scheme, task: Task, *, labelled: bool = True
 ) -> MappedDecoder | None:
     """Return the decoder of a stream's records; None: they are events.
 
@@ -111,7 +111,7 @@ def build_decoder(
     )
 
 
-def parser_of(settings: Settings, stream: Scheme) -> Parse:
+def parser_of(settings: FormatSettings, stream: Scheme) -> Parse:
     """Return the function that makes fields of a stream's payloads; it connects to the registry.
 
     Raises
@@ -149,7 +149,7 @@ _REGISTRY_SECONDS = 30.0
 """Seconds for which a registry that does not answer is asked again."""
 
 
-def _with_registry(settings: Settings) -> Parse:
+def _with_registry(settings: FormatSettings) -> Parse:
     from iln_stream.streams.kafka.connection import read_secrets, warn_of_readable
 
     try:
@@ -169,7 +169,7 @@ def _with_registry(settings: Settings) -> Parse:
     return RegistryParser(settings.format, options, _REGISTRY_SECONDS)
 
 
-def described(settings: Settings) -> dict[str, Any] | None:
+def described(settings: RecordSettings) -> dict[str, Any] | None:
     """Return the mapping as a snapshot's configuration has it; None: records are events."""
     if not any(name in settings.model_fields_set for name in (*FIELDS, *NOTATION)):
         return None
@@ -177,7 +177,7 @@ def described(settings: Settings) -> dict[str, Any] | None:
     chosen |= {
         name: getattr(settings, name)
         for name in ("format", "decoder", *NOTATION)
-        if getattr(settings, name) != Settings.model_fields[name].default
+        if getattr(settings, name) != default_of(name)
     }
     for name in ("weight_field", "lags", "rolling_means"):
         if not chosen[name]:
@@ -185,12 +185,12 @@ def described(settings: Settings) -> dict[str, Any] | None:
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}
 
 
-def with_fields_of(
-    configuration: Mapping[str, Any], settings: Settings, stream: Scheme
-) -> Settings:
-    """Return settings with the mapping in a snapshot's configuration, unless they have their own.
+def saved_fields(
+    configuration: Mapping[str, Any], settings: RecordSettings, stream: Scheme
+) -> dict[str, Any]:
+    """Return the settings of fields in a snapshot's configuration; none if any are given.
 
-    A format or a notation that the settings give is kept.
+    A format or a notation that the settings give is left out.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def with_fields_of(
     saved = configuration.get("fields")
     given = settings.model_fields_set
     if not saved or stream.form == "examples" or not given.isdisjoint((*FIELDS, *NOTATION)):
-        return settings
+        return {}
     if saved.get("decoder") and settings.decoder is None:
         raise SettingsError(
             f"decoder: the snapshot's run read records with decoder = {saved['decoder']!r}; give "
@@ -215,10 +215,10 @@ def with_fields_of(
     }
     shown = ", ".join(f"{name} = {value!r}" for name, value in missing.items() if value)
     log.info(f"reading records with the snapshot's settings: {shown}")
-    return settings.model_copy(update=missing)
+    return missing
 
 
-def check_format(settings: Settings, stream: Scheme) -> None:
+def check_format(settings: FormatSettings, stream: Scheme) -> None:
     """Refuse a format that does not fit the stream or the other settings."""
     if settings.decoder is not None:
         if settings.format != "json":
@@ -226,12 +226,7 @@ def check_format(settings: Settings, stream: Scheme) -> None:
         if stream.form != "json":
             raise SettingsError(f"decoder: {stream.address} has no bytes to decode; unset it")
     if settings.format == "json":
-        unused = [
-            name
-            for name in ("registry", "registry_options", "registry_secrets")
-            if getattr(settings, name)
-        ]
-        if unused:
+        if unused := [name for name in REGISTRY if getattr(settings, name)]:
             raise SettingsError(f"{unused[0]}: set format, too, to avro or json-schema")
         return
     if not stream.is_log:
@@ -255,7 +250,7 @@ def _check_column(setting: str, name: str | None, columns: Sequence[str], addres
     )
 
 
-def build_weights(settings: Settings, learner: Any) -> Weights | None:
+def build_weights(settings: LoopSettings, records: FieldSettings, learner: Any) -> Weights | None:
     """Return what weighs events; None if the learner takes no weights.
 
     Raises
@@ -264,7 +259,8 @@ def build_weights(settings: Settings, learner: Any) -> Weights | None:
         When the settings ask for weights and the learner takes none; of a contest the first one.
 
     """
-    asked = [name for name in ("weight_field", "class_weights") if getattr(settings, name)]
+    given = {"weight_field": records.weight_field, "class_weights": settings.class_weights}
+    asked = [name for name, value in given.items() if value]
     learner, *challengers = learners_of(learner)
     takes = _takes(settings, learner)
     if asked and (without := [each for each in challengers if not _takes(settings, each)]):
@@ -286,11 +282,9 @@ def build_weights(settings: Settings, learner: Any) -> Weights | None:
     return Weights(settings.class_weights) if takes else None
 
 
-def _takes(settings: Settings, learner: Any) -> bool:
-    return takes_weights(learner) and not _learns_late_without(settings, learner)
-
-
-def _learns_late_without(settings: Settings, learner: Any) -> bool:
-    """Whether late labels are learned by a method that takes no weight."""
+def _takes(settings: LabelSettings, learner: Any) -> bool:
+    """Whether a learner takes weights, also with late labels, which another method learns."""
     late = settings.pending_events is not None and isinstance(learner, LearnsLate)
-    return late and "w" not in signature(learner.learn_token).parameters
+    return takes_weights(learner) and not (
+        late and "w" not in signature(learner.learn_token).parameters
+    )

@@ -23,16 +23,16 @@ from iln_stream.service.assembly import Assembly
 from iln_stream.service.decoding import (
     FIELDS,
     NOTATION,
+    REGISTRY,
     build_decoder,
     described,
     mapping_of,
 )
 from iln_stream.service.http import stop_on_signals
-from iln_stream.service.settings import Settings, with_others
-from iln_stream.service.streams import stream_options
+from iln_stream.service.settings import LoopSettings, RecordSettings, default_of, own_values
 from iln_stream.settings import SettingsError
 from iln_stream.state import StateDict
-from iln_stream.streams import Scheme, stream_at
+from iln_stream.streams import Scheme, StreamOptions, stream_at
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class _File(NamedTuple):
     """A file of history, with the settings that read it."""
 
     stream: Scheme
-    settings: Settings
+    records: RecordSettings
 
 
 class History:
@@ -55,7 +55,7 @@ class History:
     Parameters
     ----------
     settings
-        Settings of the run.
+        Settings of the loop.
 
     Raises
     ------
@@ -65,8 +65,9 @@ class History:
 
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings_of_files(settings)
+    def __init__(self, settings: LoopSettings) -> None:
+        self._records = records_of_files(settings)
+        self._window = settings.window
         self._files = [self._file(name) for name in settings.warm_start]
         self._stop: Callable[[], None] | None = None
         self._stopped = False
@@ -109,7 +110,7 @@ class History:
         self._check_order(task)
         order = EventOrder("history")
         totals = {"n_events": 0, "n_labelled": 0, "n_dead_letters": 0, "n_repeats": 0}
-        counts = Metrics(CollectorRegistry(), self._settings.window)
+        counts = Metrics(CollectorRegistry(), self._window)
         values: StateDict | None = None
         files: list[dict[str, Any]] = []
         with stop_on_signals(self.stop):
@@ -128,7 +129,7 @@ class History:
                     if not files:
                         watched = counts.watch(learner, source, "history", task)
                     before = _counted(watched)
-                    reading = live.reading(file.settings, file.stream, source)
+                    reading = live.reading(file.records, file.stream, source)
                     _continue(reading.mapped, values)
                     self._run(reading.loop([order, *shown, watched], never_learned=not may_fail))
                 reading.warn_of_unseen()
@@ -155,7 +156,7 @@ class History:
             log.warning(f"history: {order.n_older} events are older than the event before")
         return {
             "files": files,
-            "fields": described(self._settings),
+            "fields": described(self._records),
             **totals,
             "n_older": order.n_older,
             "first_time": _text(order.first),
@@ -194,17 +195,17 @@ class History:
                 f"warm_start: there is no file {name}; give .csv or .jsonl files (or .gz), or "
                 ".parquet files, in the order of time"
             )
-        stream = stream_at(name, stream_options(self._settings))
-        settings = self._settings
-        if settings.decoder is not None and stream.form != "json":
-            settings = settings.model_copy(update={"decoder": None})
+        records = self._records
+        stream = stream_at(name, StreamOptions(separator=records.separator))
+        if records.decoder is not None and stream.form != "json":
+            records = RecordSettings.of(records, decoder=None)
         try:
-            mapping_of(settings, stream)
+            mapping_of(records, stream)
         except SettingsError as error:
             raise SettingsError(
                 f"warm_start: {error} (settings for these files only: warm_start_fields)"
             ) from error
-        return _File(stream, settings)
+        return _File(stream, records)
 
     def _check_order(self, task: Task) -> None:
         """Refuse files whose first events are not in the order of time."""
@@ -221,8 +222,8 @@ class History:
             before = file.stream.address, time
 
 
-def settings_of_files(settings: Settings) -> Settings:
-    """Return the settings that read the files of history: those of the log, as far as they differ.
+def records_of_files(settings: LoopSettings) -> RecordSettings:
+    """Return how files of history are read: as the log, unless `warm_start_fields` differs.
 
     Raises
     ------
@@ -230,14 +231,12 @@ def settings_of_files(settings: Settings) -> Settings:
         When `warm_start_fields` has an invalid or unknown setting.
 
     """
-    of_log = ("format", "registry", "registry_options", "registry_secrets", "limit", "labels")
-    fields = Settings.model_fields
-    usual = {name: fields[name].get_default(call_default_factory=True) for name in of_log}
-    settings = settings.model_copy(update=usual)
-    return with_others(settings, "warm_start_fields", OF_FILES, _MAY_BE_ABSENT)
+    own = own_values("warm_start_fields", settings.warm_start_fields, OF_FILES, _MAY_BE_ABSENT)
+    usual = {name: default_of(name) for name in ("format", *REGISTRY)}
+    return RecordSettings.of(settings, **usual | own)
 
 
-def is_unchanged(settings: Settings, history: Mapping[str, Any]) -> bool:
+def is_unchanged(settings: LoopSettings, history: Mapping[str, Any]) -> bool:
     """Return whether the settings name the files of a history, and these are still the same."""
     files = [Path(name) for name in settings.warm_start]
     known = [(each["name"], each["sha256"]) for each in history["files"]]
@@ -245,7 +244,7 @@ def is_unchanged(settings: Settings, history: Mapping[str, Any]) -> bool:
         [file.name for file in files] == [name for name, _ in known]
         and all(file.is_file() for file in files)
         and [(file.name, _digest(file)) for file in files] == known
-        and described(settings_of_files(settings)) == history["fields"]
+        and described(records_of_files(settings)) == history["fields"]
     )
 
 
@@ -265,7 +264,7 @@ def _continue(decoder: MappedDecoder | None, values: StateDict | None) -> None:
 
 
 def _first_time(file: _File, task: Task) -> float | None:
-    decode = build_decoder(file.settings, file.stream, task)
+    decode = build_decoder(file.records, file.stream, task)
     decode_event = decode or EnvelopeDecoder(task.event_type, task.label_type)
     with closing(file.stream.source()) as source, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they come again when the file is learned

@@ -19,7 +19,7 @@ from prometheus_client import make_wsgi_app
 from prometheus_client.registry import CollectorRegistry
 
 from iln_stream.errors import IlnError, is_loopback, names_of, names_one_of
-from iln_stream.service.settings import Settings
+from iln_stream.service.settings import ServerSettings
 from iln_stream.settings import SettingsError
 
 log = logging.getLogger(__name__)
@@ -193,8 +193,13 @@ class _QuietHandler(WSGIRequestHandler):
         """Log nothing: Prometheus scrapes every few seconds."""
 
 
+def serves_live(settings: ServerSettings) -> bool:
+    """Return whether the settings ask for /live."""
+    return settings.live and settings.metrics_port is not None
+
+
 def serve(
-    settings: Settings,
+    settings: ServerSettings,
     registry: CollectorRegistry,
     not_ready: Callable[[], Sequence[str]],
     routes: Mapping[str, WSGIApplication],
@@ -232,6 +237,8 @@ class Page:
         With a `page_port`.
     learner
         Address of the learner's HTTP server.
+    log_format
+        That of the child's log.
 
     Raises
     ------
@@ -240,7 +247,7 @@ class Page:
 
     """
 
-    def __init__(self, settings: Settings, learner: str) -> None:
+    def __init__(self, settings: ServerSettings, learner: str, log_format: str) -> None:
         host, port = settings.metrics_host, settings.page_port
         assert port is not None
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -258,7 +265,7 @@ class Page:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [
                     *(sys.executable, "-m", "iln_stream.cli.page_process"),
-                    *(str(listening.fileno()), learner, settings.log_format),
+                    *(str(listening.fileno()), learner, log_format),
                 ],
                 stdin=subprocess.PIPE,
                 pass_fds=[listening.fileno()],
@@ -286,7 +293,7 @@ class Page:
             log.error("the page ended with exit code %d; learning goes on without it", code)
 
 
-def check_page(settings: Settings) -> None:
+def check_page(settings: ServerSettings) -> None:
     """Check that the settings allow for a page.
 
     Raises
@@ -297,7 +304,7 @@ def check_page(settings: Settings) -> None:
     """
     if settings.page_port is None:
         return
-    if settings.metrics_port is None or not settings.live:
+    if not serves_live(settings):
         raise SettingsError("page_port: the page reads /live; set metrics_port and live")
     missing = [name for name in ("httpx", "starlette", "uvicorn") if find_spec(name) is None]
     if missing:

@@ -32,9 +32,16 @@ from iln_stream.learners.contest.contest import MIXTURE
 from iln_stream.learners.keyed import KEYS_FILE, KeyedRegressor, KeyFile, StoredKeys
 from iln_stream.loop import Classification, Details, Regression, Task
 from iln_stream.records import error_details, reason
-from iln_stream.records.fields import FieldMapping
 from iln_stream.research.paper.reference import ReferenceShrinkingGradient
-from iln_stream.service.settings import Settings
+from iln_stream.service.settings import (
+    ContestSettings,
+    LearnerSettings,
+    ModelSettings,
+    RecordSettings,
+    SeedSettings,
+    Settings,
+    default_of,
+)
 from iln_stream.settings import SettingsError
 
 LEARNERS = "iln_stream.learners"
@@ -78,92 +85,27 @@ def load_plugin(setting: str, name: str, group: str, builtin: Collection[str] = 
 RECORDS_KEY = "@key"
 """Value of `by_key` that means the key of the record itself."""
 
-_ROLES = ("target", "id_field", "time_field", "weight_field")
-
-
-def with_keys(settings: Settings, learner: Any) -> Any:
-    """Return the learner; with `by_key`, a model for each key on top of it.
-
-    Raises
-    ------
-    SettingsError
-        When the learner learns classes.
-
-    """
-    if settings.by_key is None:
-        return learner
-    if isinstance(learner, base.Classifier):
-        raise SettingsError(
-            "by_key: there is a model for each key only for numbers, and "
-            f"{settings.learner} learns classes: leave by_key unset (the key is then a category "
-            "among the inputs), or learn a number, such as 0 or 1"
-        )
-    return KeyedRegressor(settings.by_key, learner)
-
-
-def check_keys(settings: Settings) -> None:
-    """Refuse settings that don't fit `by_key`.
-
-    Raises
-    ------
-    SettingsError
-        Names the setting.
-
-    """
-    if settings.by_key is None:
-        if "keys_in_memory" in settings.model_fields_set:
-            raise SettingsError("keys_in_memory: set by_key, too: the field that is the key")
-        return
-    for name in _ROLES:
-        if getattr(settings, name) == settings.by_key:
-            raise SettingsError(
-                f"by_key = {settings.by_key!r}: {name} names this field, so it is no input; name "
-                "another field"
-            )
-    is_input = FieldMapping(features=settings.features, ignore=settings.ignore).is_feature
-    if settings.by_key != RECORDS_KEY and not is_input(settings.by_key):
-        raise SettingsError(
-            f"by_key = {settings.by_key!r}: features or ignore leaves this field out, so no record "
-            "would have a key; name it in features, and not in ignore"
-        )
-    if settings.challengers or settings.mixture:
-        raise SettingsError(
-            "by_key: challengers can't have a model for each key yet: unset challengers and mixture"
-        )
-    if settings.publish is not None:
-        raise SettingsError(
-            "publish: a published version can't hold the models of all keys yet: unset publish, or "
-            "by_key"
-        )
-    if settings.snapshots is None and "keys_in_memory" in settings.model_fields_set:
-        raise SettingsError(
-            "keys_in_memory: without snapshots there is no file for other keys: set snapshots"
-        )
-
-
-def key_name(settings: Settings) -> str | None:
-    """Return the name of the input that a record's key becomes; None: it is no input."""
-    return RECORDS_KEY if settings.by_key == RECORDS_KEY else None
-
 
 class Keys:
     """The keys of a reader's learner, in a file beside its snapshots.
 
     Parameters
     ----------
-    settings
-        Settings of the run.
     folder
         The folder of its snapshots.
     run
         Number of the run; that of a later one is greater.
+    in_memory
+        Number of keys in memory.
+    keep
+        Number of snapshots kept.
 
     """
 
-    def __init__(self, settings: Settings, folder: Path, run: int) -> None:
-        self._settings = settings
+    def __init__(self, folder: Path, run: int, in_memory: int, keep: int) -> None:
         self._path = folder / KEYS_FILE
         self._run = run
+        self._in_memory, self._keep = in_memory, keep
         self._stored: StoredKeys | None = None
 
     def give(self, learner: Any, *, restored: bool) -> None:
@@ -179,13 +121,12 @@ class Keys:
         """
         if not isinstance(learner, KeyedRegressor):
             return
-        settings = self._settings
         try:
             with ExitStack() as undo:
                 file = KeyFile(self._path, self._run, must_exist=restored)
                 undo.callback(file.close)
                 self._stored = StoredKeys(
-                    file, learner.slopes, settings.keys_in_memory, settings.snapshot_keep,
+                    file, learner.slopes, self._in_memory, self._keep,
                     learner.keys.state() if restored else None,
                 )  # fmt: skip
                 undo.pop_all()
@@ -209,7 +150,7 @@ class Keys:
             self._stored.close()
 
 
-OF_CONTEST = ("challengers", "promotion", "mixture")
+OF_CONTEST = tuple(ContestSettings.model_fields)
 """The settings of a contest."""
 
 _NAME = re.compile(r"[\w][\w.-]{0,39}")
@@ -235,7 +176,7 @@ class Challenger(BaseModel):
     on_failure: OnFailure = "skip"
 
 
-def challengers_of(settings: Settings) -> dict[str, Challenger]:
+def challengers_of(settings: ModelSettings) -> dict[str, Challenger]:
     """Return the challengers by name.
 
     Raises
@@ -278,7 +219,7 @@ def _keys(name: str, fields: Any) -> list[str]:
     return [each for each in fields if each not in Challenger.model_fields]
 
 
-def main_contender(settings: Settings) -> str:
+def main_contender(settings: LearnerSettings) -> str:
     """Return the name of the contender that `learner` describes: the last part of that setting.
 
     Examples
@@ -292,25 +233,20 @@ def main_contender(settings: Settings) -> str:
     return re.split(r"[:.]", settings.learner)[-1]
 
 
-def contenders_of(settings: Settings) -> list[str]:
+def contenders_of(settings: ModelSettings) -> list[str]:
     """Return the names of all contenders."""
     mixture = [MIXTURE] if settings.mixture else []
     return [main_contender(settings), *settings.challengers, *mixture]
 
 
-def settings_of_challenger(settings: Settings, each: Challenger) -> Settings:
+def learner_of_challenger(settings: ModelSettings, each: Challenger) -> LearnerSettings:
     """Return the settings by which a challenger alone would be built."""
     own = {"learner": each.learner, "profile": None, "learner_options": each.learner_options}
     seed = settings.seed if each.seed is None else each.seed
-    return settings.model_copy(update=own | {"seed": seed} | _alone())
+    return LearnerSettings.of(settings, **own, seed=seed)
 
 
-def settings_alone(settings: Settings) -> Settings:
-    """Return the settings without challengers."""
-    return settings.model_copy(update=_alone())
-
-
-def seed_of_challenger(settings: Settings, each: Challenger, seed: int) -> int:
+def seed_of_challenger(settings: SeedSettings, each: Challenger, seed: int) -> int:
     """Return the seed of a challenger, in a run whose learner has this seed.
 
     It is the challenger's own, if the learner has that of the settings; the learner of another
@@ -336,7 +272,7 @@ def seed_of_challenger(settings: Settings, each: Challenger, seed: int) -> int:
 
 
 def contest_of(
-    settings: Settings, learner: base.Regressor | base.Classifier, others: Mapping[str, Any]
+    settings: ModelSettings, learner: base.Regressor | base.Classifier, others: Mapping[str, Any]
 ) -> Contest[Any]:
     """Return the contest of a learner with others, as the settings describe it.
 
@@ -371,7 +307,7 @@ def check_task(name: str, challenger: Any, is_classifier: bool) -> None:
         )
 
 
-def described_contest(settings: Settings) -> dict[str, Any]:
+def described_contest(settings: ModelSettings) -> dict[str, Any]:
     """Return the contest as a snapshot's configuration has it; empty without challengers."""
     if not settings.challengers:
         return {}
@@ -397,7 +333,7 @@ def champion_of(learner: Any) -> Any:
     return learner if champion is None else champion
 
 
-def check_contest(settings: Settings) -> None:
+def check_contest(settings: ModelSettings) -> None:
     """Refuse settings of a contest without challengers, and a learner without a usable name."""
     if settings.challengers:
         if not _NAME.fullmatch(main_contender(settings)):
@@ -409,15 +345,6 @@ def check_contest(settings: Settings) -> None:
     for name in OF_CONTEST[1:]:
         if name in settings.model_fields_set and getattr(settings, name) != default_of(name):
             raise SettingsError(f"{name}: set challengers, too: there is only one learner")
-
-
-def default_of(name: str) -> Any:
-    """Return the default of a setting."""
-    return Settings.model_fields[name].get_default(call_default_factory=True)
-
-
-def _alone() -> dict[str, Any]:
-    return {name: default_of(name) for name in OF_CONTEST}
 
 
 BOUNDED: dict[str, Any] = {"budget": 1000, "step": 0.1, "variance": 0.005, "max_draws": 5000}
@@ -475,35 +402,43 @@ NAMED: dict[str, Callable[..., Learner]] = {
 """Built-in learners by name; entry points add others."""
 
 
-def build_learner(settings: Settings, seed: int | None = None) -> Any:
+def build_learner(settings: ModelSettings, seed: int | None = None) -> Any:
     """Return a new learner as `learner` names it, seeded by `seed` or else by the settings.
 
     With challengers, it is the contest of all.
     """
     seed = settings.seed if seed is None else seed
     check_contest(settings)
-    learner = _build(settings, seed)
+    learner = _build(settings, settings, seed)
     if not settings.challengers:
         return learner
     others = {name: build_challenger(settings, name, seed) for name in challengers_of(settings)}
     return contest_of(settings, learner, others)
 
 
-def build_challenger(settings: Settings, name: str, seed: int) -> Learner:
+def build_challenger(settings: ModelSettings, name: str, seed: int) -> Learner:
     """Return a new challenger of a learner that has this seed."""
     found = challengers_of(settings)[name]
-    own = settings_of_challenger(settings, found)
+    own = learner_of_challenger(settings, found)
     try:
-        return _build(own, seed_of_challenger(settings, found, seed))
+        return _build(own, settings, seed_of_challenger(settings, found, seed))
     except SettingsError as error:
         raise SettingsError(f"challengers: {name}: {error}") from error
 
 
-def _build(settings: Settings, seed: int) -> Learner:
+def _build(settings: LearnerSettings, records: RecordSettings, seed: int) -> Learner:
     learner = _named(settings, seed)
-    if settings.forecast == "value":
+    if records.by_key is not None:
+        if isinstance(learner, base.Classifier):
+            raise SettingsError(
+                "by_key: there is a model for each key only for numbers, and "
+                f"{settings.learner} learns classes: leave by_key unset (the key is then a "
+                "category among the inputs), or learn a number, such as 0 or 1"
+            )
+        learner = KeyedRegressor(records.by_key, learner)
+    if records.forecast == "value":
         return learner
-    if not settings.horizon or settings.target is None:
+    if not records.horizon or records.target is None:
         raise SettingsError(
             "forecast: only a forecast learns a change: set horizon and target, or unset it"
         )
@@ -511,10 +446,10 @@ def _build(settings: Settings, seed: int) -> Learner:
         raise SettingsError(
             f"forecast: {settings.learner} learns classes, which have no change; unset it"
         )
-    return ChangeOfTarget(learner, settings.target)
+    return ChangeOfTarget(learner, records.target)
 
 
-def options_of(settings: Settings) -> dict[str, Any]:
+def options_of(settings: LearnerSettings) -> dict[str, Any]:
     """Return the options of the learner, with its profile.
 
     Raises
@@ -538,17 +473,15 @@ def options_of(settings: Settings) -> dict[str, Any]:
     return {**options, "profile": profile}
 
 
-def _named(settings: Settings, seed: int) -> Learner:
+def _named(settings: LearnerSettings, seed: int) -> Learner:
     try:
         options = _with_features(options_of(settings))
         if settings.learner in NAMED:
-            learner = NAMED[settings.learner](**{"seed": seed, **options})
-        else:
-            learner = _load_learner(settings.learner, options)
+            return NAMED[settings.learner](**{"seed": seed, **options})
+        return _load_learner(settings.learner, options)
     except (TypeError, ValueError) as error:
         advice = _options(settings.learner, error)
         raise SettingsError(f"learner, learner_options: {error}{advice}") from error
-    return with_keys(settings, learner)
 
 
 _OPTIONS_OF = {

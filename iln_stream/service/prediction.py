@@ -4,25 +4,33 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from typing import Any
 
-from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
 from iln_stream.errors import SinkError
-from iln_stream.loop.metrics import Metrics, ModelMetrics
-from iln_stream.records import promotion
-from iln_stream.service.decoding import mapping_of, with_fields_of
+from iln_stream.loop import Listener
+from iln_stream.loop.logs import ConnectionLog
+from iln_stream.loop.metrics import ModelMetrics
+from iln_stream.loop.progress import Progress
+from iln_stream.records import PredictionEncoder, promotion
+from iln_stream.service.assembly import Assembly
+from iln_stream.service.decoding import mapping_of, saved_fields
 from iln_stream.service.http import stop_on_signals
-from iln_stream.service.learners import PredictOnly, contenders_of
-from iln_stream.service.settings import Settings
+from iln_stream.service.learners import (
+    PredictOnly,
+    build_details,
+    contender_names,
+    contenders_of,
+)
+from iln_stream.service.settings import LoopSettings
 from iln_stream.service.streams import Outputs, check_addresses, readers, source_stream
 from iln_stream.service.warming import Warming
-from iln_stream.service.worker import Worker, version_of_state
+from iln_stream.service.worker import model_name, open_source, version_of_state
 from iln_stream.settings import SettingsError
 from iln_stream.streams import Appended, NewRecord
 
 
 def predict(
-    settings: Settings,
+    settings: LoopSettings,
     learner: Any,
     console: Console | None = None,
     configuration: Mapping[str, Any] | None = None,
@@ -35,7 +43,7 @@ def predict(
     Parameters
     ----------
     settings
-        Settings of the source and the outputs; those of learner and snapshots are ignored.
+        Settings of the source and the outputs; those of the learner are ignored.
     learner
         Predicts; it does not change.
     console
@@ -49,20 +57,20 @@ def predict(
         Counts of events and dead letters, and scores of the labelled events.
 
     """
-    changes = {
-        "start": settings.start or "earliest",
-        "stop_at_end": True,
-        "learner_per": "topic",
-        "transactional": False,
-        "snapshots": None,
-        "labels": None,
-        "learner": type(learner).__name__,  # part of the model's name
-        "by_key": (configuration or {}).get("by_key"),
-        "horizon": tuple((configuration or {}).get("horizon", ())),
-    }
-    settings = settings.model_copy(update=changes)
+    saved = configuration or {}
+    settings = LoopSettings.of(
+        settings,
+        start=settings.start or "earliest",
+        stop_at_end=True,
+        learner_per="topic",
+        transactional=False,
+        labels=None,
+        learner=type(learner).__name__,  # part of the model's name
+        by_key=saved.get("by_key"),
+        horizon=tuple(saved.get("horizon", ())),
+    )
     stream = source_stream(settings)
-    settings = with_fields_of(configuration or {}, settings, stream)
+    settings = LoopSettings.of(settings, **saved_fields(saved, settings, stream))
     check_addresses(settings)
     stream.check()
     mapping_of(settings, stream, labelled=False)
@@ -70,32 +78,48 @@ def predict(
     # A wrong address is an error before outputs create anything.
     n_partitions = len(stream.partitions()) if stream.is_log else 1
     (reader,) = readers(settings, stream)
+    levels, n_largest = settings.prediction_intervals, settings.prediction_contributions
     with ExitStack() as opened:
         outputs = Outputs(settings, n_partitions)
         opened.callback(outputs.close)
-        metrics = Metrics(CollectorRegistry(), settings.window)
-        worker = Worker(
-            settings, stream, reader, metrics, outputs,
-            console=console, learner=PredictOnly(learner), version=version_of_state(learner),
+        source = open_source(settings, stream, reader)
+        opened.callback(source.close)
+        frozen = PredictOnly(learner)
+        model = model_name(settings, source.stream, reader.horizon)
+        assembly = Assembly(settings, stream, source, frozen, model, horizon=reader.ahead)
+        version = version_of_state(learner)
+        encode = PredictionEncoder(
+            source.stream, model, version, levels, reader.ahead,
+            dict.fromkeys(contender_names(learner), version),
         )  # fmt: skip
-        opened.callback(worker.close)
+        listeners: list[Listener] = [
+            ConnectionLog(source, stream.peer),
+            *outputs.writers(source, reader, encode),
+            assembly.watched,
+        ]
+        if console is not None and console.is_terminal:
+            listeners.append(Progress(settings.source, source.lag, console, assembly.task))
+        for each in reversed(listeners):
+            opened.callback(each.close)
+        loop = assembly.loop(listeners, None, build_details(frozen, levels, n_largest))
         warming = Warming.of(learner)
 
         def stop() -> None:
             warming.stop()
-            worker.loop.stop()
+            loop.stop()
 
         with stop_on_signals(stop):
             warming.run()
-            worker.run()
-    return worker.watched
+            loop.run()
+        assembly.warn_of_unseen()
+    return assembly.watched
 
 
 _BROKER_SECONDS = 5.0
 """How long somebody who waits for the command waits for a broker, unless the settings say so."""
 
 
-def promote(settings: Settings, contender: str) -> Sequence[Appended]:
+def promote(settings: LoopSettings, contender: str) -> Sequence[Appended]:
     """Append the command to the log that the settings name; return its places, durable.
 
     Each learner gets it once: in the first partition that it reads. It is carried out when the

@@ -15,6 +15,7 @@ from iln_stream.loop.progress import LoggedProgress, Progress
 from iln_stream.service.assembly import Assembly
 from iln_stream.service.checks import check_settings
 from iln_stream.service.history import History
+from iln_stream.service.http import serves_live
 from iln_stream.service.learners import build_details
 from iln_stream.service.recovery import Recovery, folder_of, history_of
 from iln_stream.service.settings import Settings
@@ -24,16 +25,14 @@ from iln_stream.service.streams import (
     one_source,
     open_one,
     readers,
-    settings_of,
     source_stream,
     start_of,
 )
 from iln_stream.service.warm_start import named
 from iln_stream.service.warming import Warming
-from iln_stream.service.worker import serves_live
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Snapshot, SnapshotFolder
-from iln_stream.streams import Resume, Scheme, Selection, Start, StreamPartition, as_texts
+from iln_stream.streams import Resume, Scheme, Selection, StreamPartition, as_texts
 
 
 class Loss(NamedTuple):
@@ -143,6 +142,7 @@ def rebuild(
     skip: Skip | None = None,
     *,
     forget: bool = False,
+    accept_loss: bool = False,
     console: Console | None = None,
 ) -> list[dict[StreamPartition, int]]:
     """Let each reader's new learner learn the log again, up to the position of its snapshots.
@@ -167,6 +167,8 @@ def rebuild(
         Records that are neither learned nor counted.
     forget
         Replace the old state even if the log no longer holds all that it learned.
+    accept_loss
+        Go on even if retention deleted records before they were learned.
     console
         Draws progress if it is a terminal; otherwise the log has a line every ten seconds.
 
@@ -194,7 +196,7 @@ def rebuild(
     if (labels := label_stream(settings)) is not None:
         labels.wait()
     skip = skip or {}
-    parts = readers(settings, stream)
+    parts = readers(settings, stream, accepts_loss=accept_loss)
     origins = {origin for each in parts for origin in each.origins}
     if isinstance(until, int) and len(origins) > 1:
         raise SettingsError(
@@ -229,11 +231,10 @@ def _open(
     skip: Skip,
     opened: ExitStack,
 ) -> _Opened:
-    settings = settings_of(settings, reader)
     # With `latest`, the first run began at the end of the log, which no one knows any more.
-    start: Start = (
-        "earliest" if settings.start in (None, "latest") else start_of(settings) or "earliest"
-    )
+    start = start_of(settings, accept_loss=reader.accepts_loss)
+    if start in (None, "latest"):
+        start = "earliest"
     recovery = Recovery(settings, stream, reader, forget=True)
     opened.callback(recovery.close)
     reached = recovery.reached
@@ -246,7 +247,7 @@ def _open(
         n_later += reached.get(origin, 0) - stop_at
         skipped = skip.get(origin, ())
         _check_skip(origin, skipped, stop_at)
-        begin: Start = start
+        begin = start
         if history is not None and (at := history["start"].get(str(origin))) is not None:
             begin = Resume(at, None, accept_loss=True)  # where the log began after the history
         log_of_one = open_one(settings, stream, origin, begin, stop_at)
@@ -272,13 +273,12 @@ def _rebuild_one(
     forget: bool,
     console: Console | None,
 ) -> dict[StreamPartition, int]:
-    settings = settings_of(settings, reader)
     with ExitStack() as opened:
         recovery, inputs, n, loss = _open(settings, stream, reader, until, skip, opened)
         source = one_source(settings, stream, inputs)
         learner = recovery.learner()
         Warming.of(learner).run()
-        assembly = Assembly(settings, stream, source, learner, "rebuilt")
+        assembly = Assembly(settings, stream, source, learner, "rebuilt", horizon=reader.ahead)
         watched = assembly.watched
         observers: list[Listener] = [watched]
         if serves_live(settings):

@@ -24,7 +24,13 @@ from iln_stream.service.challengers import (
 )
 from iln_stream.service.decoding import described
 from iln_stream.service.learners import Keys, build_learner, described_contest, options_of
-from iln_stream.service.settings import LATE_SETTINGS, Settings
+from iln_stream.service.settings import (
+    LATE_SETTINGS,
+    LearnerSettings,
+    LoopSettings,
+    Settings,
+    default_of,
+)
 from iln_stream.service.streams import Reader, described_labels, start_of, time_of_records
 from iln_stream.snapshots import (
     HISTORY,
@@ -201,35 +207,43 @@ def _shares(name: str, reader: Reader) -> bool:
     return not set(map(int, name.split("+"))).isdisjoint(reader.partitions)
 
 
-CONFIGURATION = ("learner", "seed", "recent_ids", "pending_events")
-"""The settings that, with the log, determine a learner's state."""
+def configuration(
+    settings: LoopSettings,
+    horizon: str | None = None,
+    history: Mapping[str, Any] | None = None,
+    alone: LearnerSettings | None = None,
+) -> dict[str, Any]:
+    """Return the settings that determine a learner's state, and the history that it learned.
 
-
-def configuration(settings: Settings, history: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the settings that determine a learner's state, and the history that it learned."""
-    chosen = {name: getattr(settings, name) for name in CONFIGURATION}
+    `alone` is the only learner; None: there may be a contest.
+    """
+    learner = alone or settings
     # None, too, in snapshots of releases without class weights.
-    found = {
-        **chosen,
-        "learner_options": options_of(settings),
-        "class_weights": settings.class_weights or None,
+    found: dict[str, Any] = {
+        "learner": learner.learner,
+        "seed": learner.seed,
+        "recent_ids": settings.recent_ids,
+        "pending_events": settings.pending_events,
+        "learner_options": options_of(learner),
+        "class_weights": learner.class_weights or None,
         "fields": described(settings),
     }
     # Only those that are not the default: snapshots of releases without them have no entry.
     found |= {
         name: value
         for name in LATE_SETTINGS
-        if (value := getattr(settings, name)) != Settings.model_fields[name].default
+        if (value := getattr(settings, name)) != default_of(name)
     }
     if (labels := described_labels(settings)) is not None:
         found[LABELS] = labels
-    if settings.horizon:
-        found["horizon"] = list(settings.horizon)
+    if horizon is not None:
+        found["horizon"] = [horizon]
     if settings.forecast != "value":
         found["forecast"] = settings.forecast
     if settings.by_key is not None:
         found["by_key"] = settings.by_key
-    found |= described_contest(settings)
+    if alone is None:
+        found |= described_contest(settings)
     return found if history is None else {**found, HISTORY: history}
 
 
@@ -302,7 +316,9 @@ class Recovery:
                     "reads several: set --partitions as before, or learn the log again with "
                     "`iln-stream rebuild` in another folder"
                 )
-            self._keys = Keys(settings, self._folder.path, self._epoch)
+            self._keys = Keys(
+                self._folder.path, self._epoch, settings.keys_in_memory, settings.snapshot_keep
+            )
             undo.callback(self._keys.close)
             self._locked = undo.pop_all()
         self._order: ArrivalOrder | None = None
@@ -375,11 +391,11 @@ class Recovery:
     def start(self, origin: StreamPartition) -> Start | None:
         """Return where to start reading a partition."""
         if (header := self.header) is None:
-            return start_of(self._settings)
+            return start_of(self._settings, accept_loss=self._reader.accepts_loss)
         if origin not in header.positions:  # the partition is new, and so is each record in it
             return "earliest"
         topic_id = _topic_id(header, origin)
-        return Resume(header.positions[origin], topic_id, self._settings.accept_loss)
+        return Resume(header.positions[origin], topic_id, self._reader.accepts_loss)
 
     def sequencer(self, inputs: Sequence[Log]) -> Sequencer:
         """Return several partitions as one source, whose order is recorded beside the snapshots."""
@@ -451,7 +467,7 @@ class Recovery:
                 topic_id=source.topic_id,
                 n_partitions=source.n_partitions,
                 epoch=self._epoch,
-                configuration=configuration(settings, self.history),
+                configuration=configuration(settings, self._reader.horizon, self.history),
                 seed=self._reader.seed,
                 saved_at=dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
                 labels_topic_id=None if labels is None else labels.topic_id,
@@ -500,7 +516,7 @@ class Recovery:
 
     def _check(self, header: Header) -> None:
         """Refuse a snapshot of other settings; warn if library versions or the CPU differ."""
-        ours = {LABELS: None, **configuration(self._settings)}
+        ours = {LABELS: None, **configuration(self._settings, self._reader.horizon)}
         here = f"snapshots: {self._from.path}"
         events = of_stream(header.positions, header.stream)
         if header.stream != self._stream.name or not events.keys() <= set(self._reader.partitions):

@@ -22,6 +22,7 @@ from iln_stream.service.http import (
     for_this_host,
     read_only,
     serve,
+    serves_live,
     stop_on_signals,
 )
 from iln_stream.service.learners import load_plugin
@@ -32,12 +33,11 @@ from iln_stream.service.streams import (
     dead_letters_address,
     label_stream,
     readers,
-    settings_of,
     source_stream,
 )
 from iln_stream.service.warm_start import warm_readers
 from iln_stream.service.warming import Warmings
-from iln_stream.service.worker import Worker, model_name, serves_live
+from iln_stream.service.worker import Worker, model_name
 from iln_stream.settings import SettingsError
 
 
@@ -94,6 +94,8 @@ class Service:
         several threads.
     serves
         Called with the URL of the HTTP server once it listens; None: the URL is logged.
+    accept_loss
+        Go on even if retention deleted records before they were learned.
 
     """
 
@@ -103,6 +105,8 @@ class Service:
         console: Console | None = None,
         listeners: Sequence[Listener] = (),
         serves: Callable[[str], None] | None = None,
+        *,
+        accept_loss: bool = False,
     ) -> None:
         check_settings(settings)
         self.settings = settings
@@ -120,12 +124,12 @@ class Service:
                 each.prepare()
         # A wrong address is an error before outputs create anything.
         n_partitions = len(stream.partitions()) if stream.is_log else 1
-        parts = readers(settings, stream)
+        parts = readers(settings, stream, accepts_loss=accept_loss)
         self.metrics = metrics = Metrics(self.registry, settings.window)
 
         def labels_of(reader: Reader) -> tuple[str, str]:
-            own = settings_of(settings, reader)
-            return model_name(own, stream.name), partition_label(reader.partitions)
+            model = model_name(settings, stream.name, reader.horizon)
+            return model, partition_label(reader.partitions)
 
         for each_reader in parts:  # before there is a learner
             metrics.export(labels_of(each_reader), [ready_metric(self.not_ready)])
@@ -197,7 +201,7 @@ class Service:
         else:
             self._serves(self._http.url)
         if settings.page_port is not None:
-            self._page = Page(settings, self._http.url)
+            self._page = Page(settings, self._http.url, settings.log_format)
 
     def run(self) -> None:
         """Learn until the sources end or SIGINT or SIGTERM arrives; then close everything."""

@@ -1,9 +1,13 @@
-"""Every setting of the learner: its name, type, default and description."""
+"""Every setting of the learner: its name, type, default and description.
+
+Settings are flat for users. In the code they are groups: a function takes the group that it needs,
+so its signature says what it depends on. `Settings` is all of them.
+"""
 
 import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from math import inf, isfinite
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, Field, ValidationInfo, field_validator
 
@@ -11,95 +15,34 @@ from iln_stream.loop import Horizon
 from iln_stream.records.time_inputs import numbers_of_records
 from iln_stream.records.values import NULLS
 from iln_stream.settings import (
-    BASIC,
-    ENV_PREFIX,
     CommandSettings,
     JsonObject,
     JsonPaths,
     NumberList,
     SettingsError,
+    SettingsGroup,
     TextList,
-    json_object,
-    text_list,
 )
-
-_GROUPS: dict[str, tuple[str, ...]] = {
-    "Source": (
-        *("source", "topic", "partitions", "learner_per", "start", "stop_at_end", "limit"),
-        "workers",
-    ),
-    "Kafka": ("bootstrap", "kafka_client", "kafka_options", "kafka_secrets"),
-    "Format of records": (
-        *("format", "registry", "registry_options", "registry_secrets", "decoder"),
-        *("separator", "decimal", "date_order"),
-    ),
-    "Fields": (
-        *("target", "features", "ignore", "id_field", "time_field", "weight_field"),
-        *("time_features", "types", "null_values"),
-    ),
-    "Forecasts": ("horizon", "forecast", "lags", "rolling_means"),
-    "Late labels": (
-        *("pending_events", "pending_seconds", "pending_expired"),
-        *("pending_label", "labels", "labels_settings", "recent_ids"),
-    ),
-    "Learner": (
-        *("learner", "profile", "learner_options", "class_weights", "seed", "warm_start"),
-        *("warm_start_fields", "by_key", "keys_in_memory"),
-    ),
-    "Champion and challengers": ("challengers", "promotion", "mixture"),
-    "State": (*("snapshots", "snapshot_seconds", "snapshot_keep", "snapshot_pickle", "publish"),),
-    "Predictions and dead letters": (
-        *("predictions", "prediction_intervals", "prediction_contributions", "transactional"),
-        "dead_letters",
-    ),
-    "Metrics, page and log": (
-        *("metrics_host", "metrics_port", "live", "page_port", "window", "model", "listeners"),
-        *("log_level", "log_format"),
-    ),
-}
-"""Names of settings by subject."""
-
-__all__ = ["ENV_PREFIX", "LATE_SETTINGS", "Settings", "SettingsError"]
 
 LATE_SETTINGS = ("pending_seconds", "pending_expired", "pending_label")
 """Settings of the wait for labels, which need `pending_events`."""
 
 
-class Settings(CommandSettings):
-    """Settings of the learner. Flags override variables, which override the TOML file."""
+class SeedSettings(SettingsGroup):
+    """The seed of what is random."""
 
-    other_tables = ("api", "page", "spark")  # of `iln-stream serve`, `... page`, the Spark job
-    secret = (
-        *("kafka_options", "kafka_secrets", "registry", "registry_options", "registry_secrets"),
-        "labels_settings",
-    )
-    removed: ClassVar[Mapping[str, str]] = {
-        "accept_loss": "give the flag --accept-loss to the one `run` or `rebuild` that needs it",
-        "broker_wait": "unset it; a command waits 30 s for brokers, and a supervisor can start it "
-        "again",
-        "early_labels": "unset it; 1,000 labels may wait for their event",
-        "pending_bytes": "set pending_events, which bounds the memory, too",
-        "promotion_error": "unset it; the probability of any false promotion by evidence is 0.05",
-        "publish_seconds": "unset it; versions are published 0.5 s apart",
-        "snapshot_events": "set snapshot_seconds",
-        "when_refused": "unset it; a refused run ends, and its supervisor says how often it is "
-        "started again (Docker and Kubernetes: with growing pauses; systemd: StartLimitBurst)",
-    }
+    seed: int = Field(default=1, ge=0, description="Random seed of learners and synthetic streams.")
 
-    _accepts_loss: bool = False
+
+class SourceSettings(SeedSettings):
+    """Where events come from."""
 
     source: str = Field(
-        json_schema_extra=BASIC,
         default="kafka",
         description="Where events come from: `kafka` (the topic in `topic`) or `kafka:TOPIC`; "
         "`sqlite:PATH` or `sqlite:PATH#TOPIC` (an embedded log, by default its topic `events`); a "
         "`.jsonl`, `.csv` or `.parquet` file; `-` for JSON lines on standard input; `river:NAME` "
         "or `synthetic:NAME` for a River dataset; or `package.module:attribute` of a source.",
-    )
-    bootstrap: str = Field(
-        json_schema_extra=BASIC,
-        default="127.0.0.1:9092",
-        description="Kafka brokers, host:port, comma-separated.",
     )
     topic: str = Field(default="iln-events", description="Kafka topic to learn from.")
     partitions: str = Field(
@@ -112,15 +55,7 @@ class Settings(CommandSettings):
         description="`topic`: one learner for all partitions, which learns in order of arrival "
         "(snapshots record that order); `partition`: one learner per partition.",
     )
-    workers: int = Field(
-        default=1,
-        ge=1,
-        description="Number of processes that share the partitions. Needs `learner_per = "
-        "partition` and `snapshots`. A process that fails is restarted. The number may change "
-        "from run to run.",
-    )
     start: Literal["earliest", "latest"] | int | AwareDatetime | None = Field(
-        json_schema_extra=BASIC,
         default=None,
         description="Where a run from a log begins: `earliest`, `latest`, the first record at or "
         "after a time (RFC 3339), or an offset in a single partition. Required on the first run "
@@ -135,6 +70,77 @@ class Settings(CommandSettings):
         ge=1,
         description="Stop after this many events. Not allowed with a log.",
     )
+    workers: int = Field(
+        default=1,
+        ge=1,
+        description="Number of processes that share the partitions. Needs `learner_per = "
+        "partition` and `snapshots`. A process that fails is restarted. The number may change "
+        "from run to run.",
+    )
+
+    @property
+    def topic_address(self) -> str:
+        """Address of the topic in `topic`."""
+        return f"kafka:{self.topic}"
+
+    @property
+    def source_address(self) -> str:
+        """Address of the source; `kafka` alone stands for the topic in `topic`."""
+        return self.topic_address if self.source == "kafka" else self.source
+
+    @field_validator("start", mode="before")
+    @classmethod
+    def _parse_start(cls, value: object) -> object:
+        if value is None or value in ("earliest", "latest"):
+            return value
+        if isinstance(value, str) and value.isdecimal():
+            return int(value)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+        moment = value
+        if isinstance(value, str):
+            try:
+                moment = dt.datetime.fromisoformat(value)
+            except ValueError:
+                moment = None
+        if not isinstance(moment, dt.datetime) or moment.tzinfo is None:
+            raise ValueError(
+                "expected earliest, latest or a time with a UTC offset, like "
+                "2026-01-31T12:00:00Z, or the offset of a record"
+            )
+        return moment
+
+
+class KafkaSettings(SettingsGroup):
+    """How to reach Kafka."""
+
+    bootstrap: str = Field(
+        default="127.0.0.1:9092",
+        description="Kafka brokers, host:port, comma-separated.",
+    )
+    kafka_client: Literal["kafka-python", "confluent"] = Field(
+        default="kafka-python",
+        description="Client that reads from and writes to Kafka: `confluent` is faster and needs "
+        "the extra `iln-stream[confluent]`.",
+    )
+    kafka_options: JsonObject = Field(
+        default_factory=dict,
+        examples=[{"security_protocol": "SSL"}],
+        description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
+        "`ssl_cafile`, ...).",
+    )
+    kafka_secrets: JsonPaths = Field(
+        default_factory=dict,
+        examples=[{"sasl_plain_password": "password.txt"}],
+        description="Files that hold passwords of the Kafka client: for each option "
+        "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
+        "contains its value, read at each start.",
+    )
+
+
+class FormatSettings(SettingsGroup):
+    """How records are taken apart."""
+
     format: Literal["json", "avro", "json-schema"] = Field(
         default="json",
         description="Encoding of a log's records: `json`, or, written by a schema registry's "
@@ -176,15 +182,18 @@ class Settings(CommandSettings):
         description="Order of year, month and day in dates: with `dmy`, `31.12.2026` and "
         "`31/12/2026` are also read as times; with `mdy`, `12/31/2026` is.",
     )
+
+
+class FieldSettings(SettingsGroup):
+    """Which field of a record is what."""
+
     target: str | None = Field(
-        json_schema_extra=BASIC,
         default=None,
         description="Field that holds the label (`price`, or nested: `sale.price`). If this or "
         "another field setting is set, records are read in their own format; otherwise a record "
         'is `{"x": {inputs}, "y": label}`.',
     )
     features: TextList = Field(
-        json_schema_extra=BASIC,
         default=("*",),
         description="Fields used as inputs: names or patterns like `sensor_*`, comma-separated. A "
         "name includes everything below it. The label, the id and the time are left out.",
@@ -192,11 +201,8 @@ class Settings(CommandSettings):
     ignore: TextList = Field(
         default=(), description="Fields that are not inputs: names or patterns, comma-separated."
     )
-    id_field: str | None = Field(
-        json_schema_extra=BASIC, default=None, description="Field that holds the event's id."
-    )
+    id_field: str | None = Field(default=None, description="Field that holds the event's id.")
     time_field: str | None = Field(
-        json_schema_extra=BASIC,
         default=None,
         description="Field that holds the event's time: ISO 8601 (UTC if it has no offset), or "
         "POSIX seconds, milliseconds, microseconds or nanoseconds. Unset: the time at which the "
@@ -215,8 +221,24 @@ class Settings(CommandSettings):
         "`day_of_year` (in UTC, each a sine and a cosine), `since_last` (seconds since the "
         "previous event).",
     )
+    types: JsonObject = Field(
+        default_factory=dict,
+        examples=[{"temp": "number"}],
+        description="Types of fields by name or pattern: `number`, `category`, `boolean`, `time` "
+        "(as POSIX seconds) or `auto`, the default, which reads text that looks like a number as "
+        "a number, with a warning and a metric, and other text as a category.",
+    )
+    null_values: TextList = Field(
+        default=NULLS,
+        description="Texts that mean a missing value, comma-separated. If the first is empty, the "
+        "empty text is one of them.",
+    )
+
+
+class ForecastSettings(SettingsGroup):
+    """What is forecast, and inputs made from earlier records."""
+
     horizon: TextList = Field(
-        json_schema_extra=BASIC,
         default=(),
         description="Forecasts: how far ahead, comma-separated, such as `1,6,24` (records) or "
         "`1h,6h,24h` (time: `s`, `min`, `h`, `d`). The label of an event is the later value of "
@@ -242,78 +264,39 @@ class Settings(CommandSettings):
         description="Inputs made from means of columns over the latest records, including the "
         "present one: a list of how many records; `temp.mean_24` is then an input.",
     )
-    types: JsonObject = Field(
-        default_factory=dict,
-        examples=[{"temp": "number"}],
-        description="Types of fields by name or pattern: `number`, `category`, `boolean`, `time` "
-        "(as POSIX seconds) or `auto`, the default, which reads text that looks like a number as "
-        "a number, with a warning and a metric, and other text as a category.",
-    )
-    null_values: TextList = Field(
-        default=NULLS,
-        description="Texts that mean a missing value, comma-separated. If the first is empty, the "
-        "empty text is one of them.",
-    )
-    kafka_options: JsonObject = Field(
-        default_factory=dict,
-        examples=[{"security_protocol": "SSL"}],
-        description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
-        "`ssl_cafile`, ...).",
-    )
-    kafka_secrets: JsonPaths = Field(
-        default_factory=dict,
-        examples=[{"sasl_plain_password": "password.txt"}],
-        description="Files that hold passwords of the Kafka client: for each option "
-        "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
-        "contains its value, read at each start.",
-    )
-    kafka_client: Literal["kafka-python", "confluent"] = Field(
-        default="kafka-python",
-        description="Client that reads from and writes to Kafka: `confluent` is faster and needs "
-        "the extra `iln-stream[confluent]`.",
-    )
-    snapshots: str | None = Field(
-        json_schema_extra=BASIC,
-        default=None,
-        description="Folder for snapshots: each learner's state and its position in the topic. A "
-        "run resumes from the newest snapshot, even after a crash. Unset: each run starts over.",
-    )
-    warm_start: TextList = Field(
-        default=(),
-        description="History files, comma-separated (`.csv`, `.jsonl`, also with `.gz`, "
-        "`.parquet`). A run without a snapshot learns them in this order, saves a snapshot, and "
-        "then continues with the log at `start`. Later runs resume and do not read them.",
-    )
-    warm_start_fields: JsonObject = Field(
-        default_factory=dict,
-        description="Field settings that differ for the history files: `target`, `features`, "
-        "`ignore`, `id_field`, `time_field`, `time_features`, `types`, `null_values`, "
-        "`weight_field`, `decimal`, `date_order`, `separator`, `decoder`. Empty text: the files "
-        "have no such field.",
-    )
-    snapshot_seconds: float = Field(
-        default=10.0, gt=0, description="Most seconds between two snapshots."
-    )
-    snapshot_keep: int = Field(default=3, ge=1, description="Number of snapshots to keep.")
-    snapshot_pickle: bool = Field(
-        default=False,
-        description="Save, publish and load learners from outside this package as pickles. "
-        "Loading a pickle runs code: use only if nobody else can write to the folder.",
-    )
-    publish: str | None = Field(
-        json_schema_extra=BASIC,
-        default=None,
-        description="Folder for published versions of the learners, from which other processes "
-        "predict while learning continues. Unset: none.",
-    )
-    recent_ids: int | None = Field(
-        default=None,
-        ge=1,
-        description="Number of recent event and label ids to remember. Records that repeat one "
-        "are skipped. Unset: no record is skipped.",
-    )
+
+    @field_validator("horizon", mode="before")
+    @classmethod
+    def _read_horizon(cls, value: Any) -> Any:
+        parts = value.split(",") if isinstance(value, str) else value
+        if isinstance(parts, int):
+            parts = (parts,)
+        if not isinstance(parts, list | tuple):
+            return value
+        texts = tuple(str(part).strip() for part in parts)
+        for text in texts:
+            Horizon.of(text)
+        if len(set(texts)) < len(texts):
+            raise ValueError("a horizon is given twice")
+        return texts
+
+    @field_validator("lags", "rolling_means")
+    @classmethod
+    def _read_numbers(cls, columns: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        found = {}
+        for name, given in columns.items():
+            single = type(given) is int and info.field_name == "rolling_means"
+            try:
+                found[name] = list(numbers_of_records([given] if single else given))
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        return found
+
+
+class LabelSettings(SettingsGroup):
+    """Labels that come later than their event."""
+
     pending_events: int | None = Field(
-        json_schema_extra=BASIC,
         default=None,
         ge=1,
         description="Number of predicted events with an id but no label that may wait for a later "
@@ -355,8 +338,34 @@ class Settings(CommandSettings):
         'source, a label is `{"id": ..., "y": ...}`; other fields are ignored. Empty text: labels '
         "have no such field.",
     )
+    recent_ids: int | None = Field(
+        default=None,
+        ge=1,
+        description="Number of recent event and label ids to remember. Records that repeat one "
+        "are skipped. Unset: no record is skipped.",
+    )
+
+    @field_validator("pending_label", mode="before")
+    @classmethod
+    def _read_label(cls, label: Any) -> Any:
+        """Read a label: a number or a boolean, if it is one; `"0"` with its quotes is a text."""
+        if not isinstance(label, str):
+            return label
+        if len(label) > 2 and label[0] == label[-1] == '"':
+            return label[1:-1]
+        if label in ("true", "false"):
+            return label == "true"
+        try:
+            number = float(label)
+        except ValueError:
+            return label
+        return number if isfinite(number) else label
+
+
+class LearnerSettings(SeedSettings):
+    """The learner."""
+
     learner: str = Field(
-        json_schema_extra=BASIC,
         default="infinite-layer",
         description="`infinite-layer`: the most accurate, nothing to tune; `shrinking-gradient`: "
         "the paper's algorithm, by default with a budget of 1,000 points, step 0.1, variance "
@@ -367,7 +376,6 @@ class Settings(CommandSettings):
         "pipeline, or of a function that returns one.",
     )
     profile: Literal["accurate", "fast"] | None = Field(
-        json_schema_extra=BASIC,
         default=None,
         description="Profile of `infinite-layer`: `accurate`, or `fast`, which learns several "
         "times as many events per second and is somewhat less accurate. Unset: `accurate`.",
@@ -379,6 +387,45 @@ class Settings(CommandSettings):
         "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`; "
         "docs/learner_options.md lists all of them.",
     )
+    class_weights: JsonObject = Field(
+        default_factory=dict,
+        examples=[{"true": 10}],
+        description="Weights of classes, by class as text (`true`, `3`, `cat`); other classes "
+        "have weight 1. This package's learners and many of River's take weights; other learners "
+        "are refused. Scores are not weighted.",
+    )
+
+    @field_validator("class_weights")
+    @classmethod
+    def _check_weights(cls, weights: dict[str, Any]) -> dict[str, float]:
+        for name, weight in weights.items():
+            is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+            if not (is_number and 0.0 <= weight < inf):
+                raise ValueError(f"a weight is a finite number and at least 0: {name} = {weight!r}")
+        return {name: float(weight) for name, weight in weights.items()}
+
+
+class HistorySettings(SettingsGroup):
+    """Files that are learned before a log."""
+
+    warm_start: TextList = Field(
+        default=(),
+        description="History files, comma-separated (`.csv`, `.jsonl`, also with `.gz`, "
+        "`.parquet`). A run without a snapshot learns them in this order, saves a snapshot, and "
+        "then continues with the log at `start`. Later runs resume and do not read them.",
+    )
+    warm_start_fields: JsonObject = Field(
+        default_factory=dict,
+        description="Field settings that differ for the history files: `target`, `features`, "
+        "`ignore`, `id_field`, `time_field`, `time_features`, `types`, `null_values`, "
+        "`weight_field`, `decimal`, `date_order`, `separator`, `decoder`. Empty text: the files "
+        "have no such field.",
+    )
+
+
+class KeySettings(SettingsGroup):
+    """A model for each key."""
+
     by_key: str | None = Field(
         default=None,
         min_length=1,
@@ -392,13 +439,11 @@ class Settings(CommandSettings):
         description="Number of keys whose models are kept in memory, about 1 kB each; the models "
         "of all keys are in a file beside the snapshots. Needs `by_key` and `snapshots`.",
     )
-    class_weights: JsonObject = Field(
-        default_factory=dict,
-        examples=[{"true": 10}],
-        description="Weights of classes, by class as text (`true`, `3`, `cat`); other classes "
-        "have weight 1. This package's learners and many of River's take weights; other learners "
-        "are refused. Scores are not weighted.",
-    )
+
+
+class ContestSettings(SettingsGroup):
+    """Challengers of the learner."""
+
     challengers: JsonObject = Field(
         default_factory=dict,
         examples=[{"linear": {"learner": "package.module:attribute"}}],
@@ -416,18 +461,36 @@ class Settings(CommandSettings):
         description="Add a contender, `mixture`: the weighted mean of all others, weighted as in "
         "`infinite-layer`.",
     )
-    seed: int = Field(default=1, ge=0, description="Random seed of learners and synthetic streams.")
-    listeners: str | None = Field(
+
+
+class SnapshotSettings(SettingsGroup):
+    """What is stored of a learner."""
+
+    snapshots: str | None = Field(
         default=None,
-        description="Your own listeners: `package.module:attribute`, comma-separated.",
+        description="Folder for snapshots: each learner's state and its position in the topic. A "
+        "run resumes from the newest snapshot, even after a crash. Unset: each run starts over.",
     )
-    model: str | None = Field(
+    snapshot_seconds: float = Field(
+        default=10.0, gt=0, description="Most seconds between two snapshots."
+    )
+    snapshot_keep: int = Field(default=3, ge=1, description="Number of snapshots to keep.")
+    snapshot_pickle: bool = Field(
+        default=False,
+        description="Save, publish and load learners from outside this package as pickles. "
+        "Loading a pickle runs code: use only if nobody else can write to the folder.",
+    )
+    publish: str | None = Field(
         default=None,
-        description="Value of the metric label `model`. Unset: stream and learner, such as "
-        "`iln-events/infinite-layer`.",
+        description="Folder for published versions of the learners, from which other processes "
+        "predict while learning continues. Unset: none.",
     )
+
+
+class OutputSettings(SettingsGroup):
+    """What is written."""
+
     predictions: str | None = Field(
-        json_schema_extra=BASIC,
         default=None,
         description="Where predictions go: `kafka:TOPIC`, `sqlite:PATH#TOPIC`, a file, `-` for "
         "standard output, or `package.module:attribute` for your own sink.",
@@ -457,6 +520,20 @@ class Settings(CommandSettings):
         "`sqlite:PATH#TOPIC` or a file. Unset: for a log, the topic `<topic>-dead-letters` beside "
         "its own; otherwise the file `dead-letters.jsonl`.",
     )
+
+    @field_validator("prediction_intervals")
+    @classmethod
+    def _check_levels(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
+        if wrong := [level for level in levels if not 0.0 < level < 1.0]:
+            raise ValueError(f"a level lies between 0 and 1, not {wrong[0]:g}")
+        if len(set(levels)) < len(levels):
+            raise ValueError("a level is given twice")
+        return levels
+
+
+class ServerSettings(SettingsGroup):
+    """What the learner's HTTP server shows."""
+
     metrics_host: str = Field(default="127.0.0.1", description="Address that serves /metrics.")
     metrics_port: int | None = Field(
         default=9108, ge=0, le=65535, description="Port that serves /metrics; 0 picks a free one."
@@ -467,7 +544,6 @@ class Settings(CommandSettings):
         "labels of the latest events and excerpts of dead letters.",
     )
     page_port: int | None = Field(
-        json_schema_extra=BASIC,
         default=None,
         ge=0,
         le=65535,
@@ -475,9 +551,28 @@ class Settings(CommandSettings):
         "`iln-stream page`; 0 picks a free one. Unset: no page. Needs the extra "
         "`iln-stream[api]`.",
     )
+
+
+class MetricSettings(SettingsGroup):
+    """What is measured, and who else is told."""
+
     window: int = Field(
         default=1000, ge=1, description="Number of labelled events in the windowed metrics."
     )
+    model: str | None = Field(
+        default=None,
+        description="Value of the metric label `model`. Unset: stream and learner, such as "
+        "`iln-events/infinite-layer`.",
+    )
+    listeners: str | None = Field(
+        default=None,
+        description="Your own listeners: `package.module:attribute`, comma-separated.",
+    )
+
+
+class LoggingSettings(SettingsGroup):
+    """The log of the program."""
+
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",
         description="Minimum level of the log: `debug`, `info`, `warning` or `error`; `debug` "
@@ -489,156 +584,95 @@ class Settings(CommandSettings):
         "exception.",
     )
 
-    @property
-    def accept_loss(self) -> bool:
-        """Whether to continue even if retention deleted records before they were learned."""
-        return self._accepts_loss
 
-    def accepting_loss(self) -> Self:
-        """Return the same settings for a run that continues after such a loss."""
-        found = self.model_copy()
-        found._accepts_loss = True
-        return found
+class RecordSettings(FormatSettings, FieldSettings, ForecastSettings, KeySettings):
+    """How records become examples."""
 
-    @property
-    def topic_address(self) -> str:
-        """Address of the topic in `topic`."""
-        return f"kafka:{self.topic}"
 
-    @property
-    def source_address(self) -> str:
-        """Address of the source; `kafka` alone stands for the topic in `topic`."""
-        return self.topic_address if self.source == "kafka" else self.source
+class LogSettings(KafkaSettings, FormatSettings, FieldSettings):
+    """How to reach a log, and which field of its records is what."""
 
-    @field_validator("start", mode="before")
-    @classmethod
-    def _parse_start(cls, value: object) -> object:
-        if value is None or value in ("earliest", "latest"):
-            return value
-        if isinstance(value, str) and value.isdecimal():
-            return int(value)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
-        moment = value
-        if isinstance(value, str):
-            try:
-                moment = dt.datetime.fromisoformat(value)
-            except ValueError:
-                moment = None
-        if not isinstance(moment, dt.datetime) or moment.tzinfo is None:
-            raise ValueError(
-                "expected earliest, latest or a time with a UTC offset, like "
-                "2026-01-31T12:00:00Z, or the offset of a record"
-            )
-        return moment
 
-    @field_validator("horizon", mode="before")
-    @classmethod
-    def _read_horizon(cls, value: Any) -> Any:
-        parts = value.split(",") if isinstance(value, str) else value
-        if isinstance(parts, int):
-            parts = (parts,)
-        if not isinstance(parts, list | tuple):
-            return value
-        texts = tuple(str(part).strip() for part in parts)
-        for text in texts:
-            Horizon.of(text)
-        if len(set(texts)) < len(texts):
-            raise ValueError("a horizon is given twice")
-        return texts
+class StreamSettings(SourceSettings, LogSettings, RecordSettings, LabelSettings, OutputSettings):
+    """Streams that are read and written, and how records become examples."""
 
-    @field_validator("lags", "rolling_means")
-    @classmethod
-    def _read_numbers(cls, columns: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        found = {}
-        for name, given in columns.items():
-            single = type(given) is int and info.field_name == "rolling_means"
-            try:
-                found[name] = list(numbers_of_records([given] if single else given))
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
-        return found
 
-    @field_validator("class_weights")
-    @classmethod
-    def _check_weights(cls, weights: dict[str, Any]) -> dict[str, float]:
-        for name, weight in weights.items():
-            is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-            if not (is_number and 0.0 <= weight < inf):
-                raise ValueError(f"a weight is a finite number and at least 0: {name} = {weight!r}")
-        return {name: float(weight) for name, weight in weights.items()}
+class ModelSettings(LearnerSettings, ContestSettings, MetricSettings, RecordSettings):
+    """The learner, and its challengers."""
 
-    @field_validator("prediction_intervals")
-    @classmethod
-    def _check_levels(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
-        if wrong := [level for level in levels if not 0.0 < level < 1.0]:
-            raise ValueError(f"a level lies between 0 and 1, not {wrong[0]:g}")
-        if len(set(levels)) < len(levels):
-            raise ValueError("a level is given twice")
-        return levels
 
-    @field_validator("pending_label", mode="before")
-    @classmethod
-    def _read_label(cls, label: Any) -> Any:
-        """Read a label: a number or a boolean, if it is one; `"0"` with its quotes is a text."""
-        if not isinstance(label, str):
-            return label
-        if len(label) > 2 and label[0] == label[-1] == '"':
-            return label[1:-1]
-        if label in ("true", "false"):
-            return label == "true"
-        try:
-            number = float(label)
-        except ValueError:
-            return label
-        return number if isfinite(number) else label
+class LoopSettings(StreamSettings, ModelSettings, HistorySettings):  # type: ignore[misc]
+    """What a loop is made of: all but snapshots, the HTTP server and the log of the program."""
 
-    _parse_json = field_validator(
-        "kafka_options",
-        "kafka_secrets",
-        "learner_options",
-        "class_weights",
-        "registry_options",
-        "registry_secrets",
-        "lags",
-        "rolling_means",
-        "types",
-        "warm_start_fields",
+
+class Settings(LoopSettings, SnapshotSettings, ServerSettings, LoggingSettings, CommandSettings):
+    """Settings of the learner. Flags override variables, which override the TOML file."""
+
+    other_tables = ("api", "page", "spark")  # of `iln-stream serve`, `... page`, the Spark job
+    secret = (
+        *("kafka_options", "kafka_secrets", "registry", "registry_options", "registry_secrets"),
         "labels_settings",
-        "challengers",
-        mode="before",
-    )(json_object)
-    _split = field_validator(
-        "features",
-        "ignore",
-        "time_features",
-        "null_values",
-        "prediction_intervals",
-        "warm_start",
-        mode="before",
-    )(text_list)
+    )
+    removed: ClassVar[Mapping[str, str]] = {
+        "accept_loss": "give the flag --accept-loss to the one `run` or `rebuild` that needs it",
+        "broker_wait": "unset it; a command waits 30 s for brokers, and a supervisor can start it "
+        "again",
+        "early_labels": "unset it; 1,000 labels may wait for their event",
+        "pending_bytes": "set pending_events, which bounds the memory, too",
+        "promotion_error": "unset it; the probability of any false promotion by evidence is 0.05",
+        "publish_seconds": "unset it; versions are published 0.5 s apart",
+        "snapshot_events": "set snapshot_seconds",
+        "when_refused": "unset it; a refused run ends, and its supervisor says how often it is "
+        "started again (Docker and Kubernetes: with growing pauses; systemd: StartLimitBurst)",
+    }
 
 
-SETTING_GROUPS = {"Basic": Settings.basic()} | {
-    group: tuple(name for name in names if name not in Settings.basic())
-    for group, names in _GROUPS.items()
+_GROUPS: dict[str, tuple[type[SettingsGroup], ...]] = {
+    "Source": (SourceSettings,),
+    "Kafka": (KafkaSettings,),
+    "Format of records": (FormatSettings,),
+    "Fields": (FieldSettings,),
+    "Forecasts": (ForecastSettings,),
+    "Late labels": (LabelSettings,),
+    "Learner": (LearnerSettings, SeedSettings, HistorySettings, KeySettings),
+    "Champion and challengers": (ContestSettings,),
+    "State": (SnapshotSettings,),
+    "Predictions and dead letters": (OutputSettings,),
+    "Metrics, page and log": (ServerSettings, MetricSettings, LoggingSettings),
+}
+"""Headings of the groups in documents and in `--help`."""
+
+_BASIC = (
+    *("source", "bootstrap", "start", "target", "features", "id_field", "time_field", "horizon"),
+    *("snapshots", "publish", "pending_events", "learner", "profile", "predictions", "page_port"),
+)
+"""The settings that a first user needs."""
+
+SETTING_GROUPS = {"Basic": _BASIC} | {
+    heading: tuple(name for each in groups for name in each.__annotations__ if name not in _BASIC)
+    for heading, groups in _GROUPS.items()
 }
 """Names of settings by heading; each setting is in one group, the basic ones in the first."""
 
 GROUP_OF = {name: group for group, names in SETTING_GROUPS.items() for name in names}
 
 
-def with_others(
-    settings: Settings, name: str, allowed: Sequence[str], may_be_absent: Collection[str]
-) -> Settings:
-    """Return the settings with those of another stream in their place.
+def default_of(name: str) -> Any:
+    """Return the default of a setting."""
+    return Settings.model_fields[name].get_default(call_default_factory=True)
+
+
+def own_values(
+    name: str, given: Mapping[str, Any], allowed: Sequence[str], may_be_absent: Collection[str]
+) -> dict[str, Any]:
+    """Return the checked values of a setting that has settings of another stream.
 
     Parameters
     ----------
-    settings
-        Settings of the run.
     name
-        The setting that has those of the other stream, by their names.
+        The setting, for errors.
+    given
+        Its value.
     allowed
         Settings that may differ.
     may_be_absent
@@ -650,7 +684,6 @@ def with_others(
         When one is invalid or not allowed.
 
     """
-    given = getattr(settings, name)
     if strangers := sorted(given.keys() - set(allowed)):
         raise SettingsError(f"{name}: {strangers[0]} is not one of {', '.join(allowed)}")
     absent = [each for each in may_be_absent if given.get(each, ".") in ("", None)]
@@ -659,4 +692,4 @@ def with_others(
     except SettingsError as error:
         raise SettingsError(f"{name}: {error}") from error
     own = {each: getattr(checked, each) for each in given if each not in absent}
-    return settings.model_copy(update={**own, **dict.fromkeys(absent)})
+    return {**own, **dict.fromkeys(absent)}

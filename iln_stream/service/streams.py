@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from iln_stream.loop import Horizon, LabelLog, Task
@@ -15,8 +16,16 @@ from iln_stream.records import PredictionEncoder
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import LabelDecoder, RecordTime
 from iln_stream.records.values import Notation
-from iln_stream.service.decoding import NOTATION, check_format, mapping_of, parser_of
-from iln_stream.service.settings import Settings, with_others
+from iln_stream.service.decoding import NOTATION, REGISTRY, mapping_of, parser_of
+from iln_stream.service.settings import (
+    FormatSettings,
+    KafkaSettings,
+    LogSettings,
+    SourceSettings,
+    StreamSettings,
+    default_of,
+    own_values,
+)
 from iln_stream.settings import SettingsError
 from iln_stream.streams import (
     Log,
@@ -33,28 +42,28 @@ from iln_stream.streams import (
 )
 
 
-def source_stream(settings: Settings) -> Scheme:
+def source_stream(settings: StreamSettings) -> Scheme:
     """Return the source's stream, not yet opened."""
     return stream_at(settings.source_address, stream_options(settings))
 
 
-def output_stream(settings: Settings, address: str) -> Scheme:
+def output_stream(settings: StreamSettings, address: str) -> Scheme:
     """Return the output stream at an address, not yet opened."""
     return stream_at(address, stream_options(settings))
 
 
-def stream_options(settings: Settings) -> StreamOptions:
+def stream_options(settings: StreamSettings) -> StreamOptions:
     """Return the settings that streams need."""
     names = StreamOptions.__dataclass_fields__
     return StreamOptions(**{name: getattr(settings, name) for name in names})
 
 
-def dead_letters_address(settings: Settings) -> str:
+def dead_letters_address(settings: StreamSettings) -> str:
     """Return the address of the dead letters, by default one beside the source."""
     return settings.dead_letters or source_stream(settings).dead_letters()
 
 
-def is_transactional(settings: Settings) -> bool:
+def is_transactional(settings: StreamSettings) -> bool:
     """Whether predictions are published in transactions with their positions.
 
     Unless `transactional` says so: whenever the source is a log, and the predictions' stream has
@@ -67,8 +76,8 @@ def is_transactional(settings: Settings) -> bool:
     return output_stream(settings, settings.predictions).publishes_once
 
 
-def check_addresses(settings: Settings) -> None:
-    """Refuse to write to the source, and to write predictions and dead letters to one place.
+def check_addresses(settings: StreamSettings) -> None:
+    """Refuse to write to what is read, and to write predictions and dead letters to one place.
 
     Raises
     ------
@@ -76,22 +85,21 @@ def check_addresses(settings: Settings) -> None:
         Names the setting.
 
     """
-    used = {source_stream(settings).place: "source"}
+    used = {source_stream(settings).place: "the source"}
+    if (labels := label_stream(settings)) is not None:
+        used.setdefault(labels.place, "labels")
     outputs = {"predictions": settings.predictions, "dead_letters": dead_letters_address(settings)}
     for name, address in outputs.items():
         if address is None or address == "-":
             continue
-        other = used.setdefault(output_stream(settings, address).place, name)
-        if other != name:
-            raise SettingsError(f"{name} = {address!r} is also the {other}: choose another address")
+        other = used.setdefault(output_stream(settings, address).place, f"the {name}")
+        if other != f"the {name}":
+            raise SettingsError(f"{name} = {address!r} is also {other}: choose another address")
 
 
 _FIELDS = ("target", "id_field", "time_field", "weight_field", "types", "null_values")
-_REGISTRY = ("registry", "registry_options", "registry_secrets")
-_FORMAT = ("format", *_REGISTRY, "decoder")
-_CONNECTION = ("bootstrap", "kafka_options", "kafka_secrets", "kafka_client")
 
-OF_LABELS = (*_FIELDS, *NOTATION, *_FORMAT, *_CONNECTION)
+OF_LABELS = (*_FIELDS, *NOTATION, "format", *REGISTRY, "decoder", *KafkaSettings.model_fields)
 """The settings that may be different for labels."""
 
 _MAY_BE_ABSENT = ("time_field", "weight_field", "decoder")
@@ -100,8 +108,8 @@ _USUAL = {"target": "y", "id_field": "id", "time_field": "timestamp", "weight_fi
 """Fields of a label if no setting names one of them."""
 
 
-def settings_of_labels(settings: Settings) -> Settings:
-    """Return the settings that read the labels: those of the source, as far as they differ.
+def settings_of_labels(settings: StreamSettings) -> LogSettings:
+    """Return the settings that read the labels: those of the source, unless labels have their own.
 
     Raises
     ------
@@ -120,32 +128,34 @@ def settings_of_labels(settings: Settings) -> Settings:
     elif "format" in given:
         usual["decoder"] = None
     if given.get("format", settings.format) == "json" or given.get("decoder"):
-        usual |= {name: {} for name in _REGISTRY} | {"registry": None}
-    settings = settings.model_copy(update=usual)
-    return with_others(settings, "labels_settings", OF_LABELS, _MAY_BE_ABSENT)
+        usual |= {name: {} for name in REGISTRY} | {"registry": None}
+    own = own_values("labels_settings", given, OF_LABELS, _MAY_BE_ABSENT)
+    return LogSettings.of(settings, **usual | own)
 
 
-def _are_as_usual(settings: Settings) -> bool:
+def _are_as_usual(settings: StreamSettings) -> bool:
     """Whether no setting names a field of a label."""
     of_source = (settings.target, settings.id_field, settings.time_field)
     return not any(of_source) and settings.labels_settings.keys().isdisjoint(_USUAL)
 
 
-def label_stream(settings: Settings) -> Scheme | None:
+def label_stream(settings: StreamSettings) -> Scheme | None:
     """Return the stream of labels, not yet opened; None: labels are in the source."""
     if settings.labels is None:
         return None
-    return stream_at(settings.labels, stream_options(settings_of_labels(settings)))
+    own = settings_of_labels(settings)
+    connection = {name: getattr(own, name) for name in KafkaSettings.model_fields}
+    return stream_at(settings.labels, replace(stream_options(settings), **connection))
 
 
-def build_label_log(settings: Settings, task: Task) -> LabelLog[LabelDecoder] | None:
+def build_label_log(settings: StreamSettings, task: Task) -> LabelLog[LabelDecoder] | None:
     """Return the name and the decoder of the log of labels; None: there is none."""
     stream = label_stream(settings)
     if stream is None:
         return None
     own = settings_of_labels(settings)
     decoder = LabelDecoder(
-        _mapping(own),
+        mapping_of_labels(own),
         parser_of(own, stream),
         "class" if task.name == "classification" else "number",
         optional=("timestamp", "weight") if _are_as_usual(settings) else (),
@@ -153,7 +163,9 @@ def build_label_log(settings: Settings, task: Task) -> LabelLog[LabelDecoder] | 
     return LabelLog(stream.name, decoder)
 
 
-def time_of_records(settings: Settings, source: Scheme) -> Callable[[Record], float | None] | None:
+def time_of_records(
+    settings: StreamSettings, source: Scheme
+) -> Callable[[Record], float | None] | None:
     """Return the function that reads the times of events and labels; None: there are no labels."""
     labels = label_stream(settings)
     if labels is None:
@@ -161,7 +173,7 @@ def time_of_records(settings: Settings, source: Scheme) -> Callable[[Record], fl
     mapping = mapping_of(settings, source) or FieldMapping(time_field="timestamp")
     of_event = _record_time(mapping, settings, source)
     own = settings_of_labels(settings)
-    of_label = _record_time(_mapping(own), own, labels)
+    of_label = _record_time(mapping_of_labels(own), own, labels)
 
     def time_of(record: Record) -> float | None:
         time = of_event if record.origin.stream == source.name else of_label
@@ -170,86 +182,24 @@ def time_of_records(settings: Settings, source: Scheme) -> Callable[[Record], fl
     return time_of
 
 
-def described_labels(settings: Settings) -> dict[str, Any] | None:
+def described_labels(settings: StreamSettings) -> dict[str, Any] | None:
     """Return stream and fields of the labels as a snapshot's configuration has them."""
     stream = label_stream(settings)
     if stream is None:
         return None
-    own, usual = settings_of_labels(settings), Settings.model_fields
+    own = settings_of_labels(settings)
     names = (*_FIELDS, *NOTATION, "format", "decoder")
     values = {name: getattr(own, name) for name in names}
     unusual = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in values.items()
-        if value != usual[name].get_default(call_default_factory=True)
+        if value != default_of(name)
     }
     return {"stream": stream.name, **unusual}
 
 
-def check_labels(settings: Settings, source: Scheme) -> None:
-    """Check that the settings of labels fit the others.
-
-    Raises
-    ------
-    IlnError
-        Names the setting.
-
-    """
-    stream = label_stream(settings)
-    if stream is None:
-        if settings.labels_settings:
-            raise SettingsError("labels_settings: name the log of labels in labels")
-        return
-    if not stream.is_log:
-        raise SettingsError(
-            f"labels = {settings.labels!r} is not a log: copy it into one with `iln-stream log "
-            f"import {settings.labels} sqlite:PATH#labels`, or leave labels unset if labels are in "
-            "the source"
-        )
-    if not source.is_log:
-        raise SettingsError(
-            f"labels: only a log can be joined with another one, and {source.address} is none: set "
-            "source to kafka:TOPIC or sqlite:PATH"
-        )
-    if stream.place == source.place:
-        raise SettingsError(
-            f"labels = {settings.labels!r} is the source: leave labels unset, as labels in the "
-            "source are joined without it"
-        )
-    if stream.name == source.name:
-        raise SettingsError(
-            f"labels: {stream.address} and {source.address} have the same name, {stream.name}, so "
-            "dead letters could not tell them apart: copy one to a topic with another name"
-        )
-    if settings.pending_events is None:
-        raise SettingsError(
-            "labels: set pending_events, the number of events that may wait for their label"
-        )
-    if settings.id_field is None and mapping_of(settings, source) is not None:
-        raise SettingsError("labels: set id_field, the field by which events and labels are joined")
-    if isinstance(settings.start, int):
-        raise SettingsError(
-            f"start = {settings.start}: an offset is one of a single log, and labels is a second "
-            "one: give earliest, latest or a time"
-        )
-    if stream.needs_start and settings.snapshots is None and settings.start is None:
-        raise SettingsError(
-            f"start: choose where to begin in {stream.address}: earliest, latest or a time"
-        )
-    stream.check()
-    own = settings_of_labels(settings)
-    for name in ("target", "id_field"):
-        if not getattr(own, name):
-            raise SettingsError(f"labels_settings: {name} can't be empty: name the field")
-    _mapping(own)
-    check_format(own, stream)
-    outputs = {"predictions": settings.predictions, "dead_letters": dead_letters_address(settings)}
-    for name, address in outputs.items():
-        if address not in (None, "-") and output_stream(settings, address).place == stream.place:
-            raise SettingsError(f"{name} = {address!r} is also labels: choose another address")
-
-
-def _mapping(own: Settings) -> FieldMapping:
+def mapping_of_labels(own: LogSettings) -> FieldMapping:
+    """Return the fields of labels."""
     try:
         return FieldMapping(
             **{name: getattr(own, name) for name in _FIELDS},
@@ -259,7 +209,9 @@ def _mapping(own: Settings) -> FieldMapping:
         raise SettingsError(f"labels_settings: {error}") from error
 
 
-def _record_time(mapping: FieldMapping, settings: Settings, stream: Scheme) -> RecordTime | None:
+def _record_time(
+    mapping: FieldMapping, settings: FormatSettings, stream: Scheme
+) -> RecordTime | None:
     if mapping.time_field is None:
         return None
     parse = parser_of(settings, stream)
@@ -290,6 +242,8 @@ class Reader(NamedTuple):
     writes_unreadable
         Whether it writes the records that can't be read to the dead letters: of the readers of
         several horizons only one does.
+    accepts_loss
+        Whether it goes on if retention deleted records before it read them.
 
     """
 
@@ -300,6 +254,12 @@ class Reader(NamedTuple):
     labels: tuple[StreamPartition, ...] = ()
     horizon: str | None = None
     writes_unreadable: bool = True
+    accepts_loss: bool = False
+
+    @property
+    def ahead(self) -> Horizon | None:
+        """The horizon, parsed."""
+        return None if self.horizon is None else Horizon.of(self.horizon)
 
     @property
     def origins(self) -> tuple[StreamPartition, ...]:
@@ -307,7 +267,9 @@ class Reader(NamedTuple):
         return (*(StreamPartition(self.stream, p) for p in self.partitions), *self.labels)
 
 
-def readers(settings: Settings, stream: Scheme) -> list[Reader]:
+def readers(
+    settings: StreamSettings, stream: Scheme, *, accepts_loss: bool = False
+) -> list[Reader]:
     """Return the readers that the settings describe.
 
     Raises
@@ -335,6 +297,7 @@ def readers(settings: Settings, stream: Scheme) -> list[Reader]:
             name=f"{each.name}{kind_of(horizon)}",
             horizon=horizon,
             writes_unreadable=horizon == strictest,
+            accepts_loss=accepts_loss,
         )
         for each in found
         for horizon in horizons
@@ -354,14 +317,7 @@ def kind_of(horizon: str | None) -> str:
     return "" if horizon is None else f"@{horizon}"
 
 
-def settings_of(settings: Settings, reader: Reader) -> Settings:
-    """Return the settings of a reader: those of the run, with its horizon alone."""
-    if reader.horizon is None:
-        return settings
-    return settings.model_copy(update={"horizon": (reader.horizon,)})
-
-
-def _readers_of_partitions(settings: Settings, stream: Scheme) -> list[Reader]:
+def _readers_of_partitions(settings: StreamSettings, stream: Scheme) -> list[Reader]:
     if not stream.is_log:
         return [Reader(stream.name, "0", (0,), settings.seed)]
     chosen = chosen_partitions(settings, stream)
@@ -388,7 +344,7 @@ def _readers_of_partitions(settings: Settings, stream: Scheme) -> list[Reader]:
     return [Reader(stream.name, name, chosen, settings.seed, of_labels)]
 
 
-def chosen_partitions(settings: Settings, stream: Scheme) -> tuple[int, ...]:
+def chosen_partitions(settings: SourceSettings, stream: Scheme) -> tuple[int, ...]:
     """Return the partitions of a log that the settings choose, ascending."""
     if settings.partitions == "all":
         return tuple(stream.partitions())
@@ -407,10 +363,10 @@ def _check_same_number(stream: Scheme, labels: Scheme) -> None:
         )
 
 
-def start_of(settings: Settings) -> Start | None:
+def start_of(settings: SourceSettings, *, accept_loss: bool) -> Start | None:
     """Return where to start reading each partition of a log; None: unset."""
     if isinstance(settings.start, int):
-        return Resume(settings.start, None, settings.accept_loss)
+        return Resume(settings.start, None, accept_loss)
     return settings.start
 
 
@@ -433,7 +389,7 @@ def seed_of(seed: int, partition: int) -> int:
 
 
 def open_inputs(
-    settings: Settings,
+    settings: StreamSettings,
     stream: Scheme,
     reader: Reader,
     start: Callable[[StreamPartition], Start | None],
@@ -463,7 +419,7 @@ def open_inputs(
 
 
 def open_one(
-    settings: Settings,
+    settings: StreamSettings,
     stream: Scheme,
     origin: StreamPartition,
     start: Start | None,
@@ -475,7 +431,7 @@ def open_one(
     return log.log(origin.partition, start, stop_at=stop_at)
 
 
-def one_source(settings: Settings, stream: Scheme, inputs: Sequence[Log]) -> Log:
+def one_source(settings: StreamSettings, stream: Scheme, inputs: Sequence[Log]) -> Log:
     """Return partitions as one source, whose order is not kept."""
     if len(inputs) == 1:
         return inputs[0]
@@ -498,7 +454,7 @@ class Outputs:
 
     """
 
-    def __init__(self, settings: Settings, n_partitions: int = 1) -> None:
+    def __init__(self, settings: StreamSettings, n_partitions: int = 1) -> None:
         self._settings = settings
         self._predictions: Sink | None = None
         self._transactional = is_transactional(settings)

@@ -22,7 +22,6 @@ from iln_stream.service.learners import (
     build_challenger,
     challengers_of,
     check_task,
-    settings_of_challenger,
     task_of,
 )
 from iln_stream.service.recovery import Recovery, folder_of, history_of
@@ -34,7 +33,6 @@ from iln_stream.service.streams import (
     open_inputs,
     open_one,
     readers,
-    settings_of,
     source_stream,
 )
 from iln_stream.service.warming import Warming
@@ -148,18 +146,17 @@ def _learn(
     history: Mapping[str, Any] | None,
     progress: WarmUpProgress,
 ) -> None:
-    own = settings_of_challenger(settings, challenger)
     with ExitStack() as opened:
         inputs: list[Log] = []
         for origin in reader.origins:
             stop_at = positions.get(origin, 0)
-            inputs.append(open_one(own, stream, origin, _start(history, origin), stop_at))
+            inputs.append(open_one(settings, stream, origin, _start(history, origin), stop_at))
             opened.callback(inputs[-1].close)
-        source = one_source(own, stream, inputs)
-        assembly = Assembly(own, stream, source, learner, name)
+        source = one_source(settings, stream, inputs)
+        assembly = Assembly(settings, stream, source, learner, name, horizon=reader.ahead)
         failures = _Failures(name, challenger.on_failure)
         if history is not None:
-            History(own).teach(assembly, listeners=[progress, failures], may_fail=True)
+            History(settings).teach(assembly, listeners=[progress, failures], may_fail=True)
         loop = assembly.loop(
             [_Progress(name), progress, assembly.watched, failures],
             max_failures_in_a_row=_ANY_NUMBER,
@@ -274,13 +271,12 @@ def warm_readers(
     """
     new = [each for each in parts if not any(folder_of(settings, stream, each).glob("*.snapshot"))]
     for reader in new:
-        own = settings_of(settings, reader)
         with ExitStack() as opened:
-            recovery = Recovery(own, stream, reader)
+            recovery = Recovery(settings, stream, reader)
             opened.callback(recovery.close)
             if recovery.header is None:
                 progress = watch(reader)
-                history = _warm(own, stream, reader, recovery, console, progress, opened)
+                history = _warm(settings, stream, reader, recovery, console, progress, opened)
                 yield Warmed(reader, history)
 
 
@@ -309,7 +305,7 @@ def _warm(
     learner = recovery.learner()
     learner_state(learner, settings.snapshot_pickle)  # if it can't be saved, refuse it now
     Warming.of(learner).run()
-    assembly = Assembly(settings, stream, source, learner, "live")
+    assembly = Assembly(settings, stream, source, learner, "live", horizon=reader.ahead)
     history = files.teach(assembly, console, progress) | {"start": start}
     recovery.history = history
     recovery.checkpoint(source, learner, assembly.states, flushes=[])  # saves the first snapshot

@@ -15,7 +15,7 @@ from rich.console import Console
 from iln_stream._version import __version__
 from iln_stream.learners.contest import Contest
 from iln_stream.learners.contest.contest import MIXTURE
-from iln_stream.loop import Horizon, Listener, NothingLearnedError
+from iln_stream.loop import Listener, NothingLearnedError
 from iln_stream.loop.live import About, LiveModel
 from iln_stream.loop.logs import ChampionLog, ConnectionLog
 from iln_stream.loop.metrics import Metrics, label_metrics
@@ -23,21 +23,19 @@ from iln_stream.loop.progress import Progress, WarmUpProgress
 from iln_stream.records import PredictionEncoder
 from iln_stream.records.time_inputs import Lags
 from iln_stream.service.assembly import Assembly
+from iln_stream.service.http import serves_live
 from iln_stream.service.learners import (
-    PredictOnly,
     build_details,
     build_learner,
     challengers_of,
     champion_of,
-    contender_names,
+    learner_of_challenger,
     learners_of,
     main_contender,
     seed_of_challenger,
-    settings_alone,
-    settings_of_challenger,
 )
 from iln_stream.service.recovery import Recovery, configuration
-from iln_stream.service.settings import Settings
+from iln_stream.service.settings import LearnerSettings, LoopSettings, ModelSettings, Settings
 from iln_stream.service.streams import (
     Outputs,
     Reader,
@@ -45,7 +43,6 @@ from iln_stream.service.streams import (
     label_stream,
     one_source,
     open_inputs,
-    settings_of,
     start_of,
 )
 from iln_stream.service.warm_start import warm_up, warn_of_other_history
@@ -55,14 +52,9 @@ from iln_stream.state import pack
 from iln_stream.streams import Log, LogPartitions, Scheme, Sequencer, Source
 
 
-def serves_live(settings: Settings) -> bool:
-    """Return whether the settings ask for /live."""
-    return settings.live and settings.metrics_port is not None
-
-
 def connect_live(
     live: LiveModel,
-    settings: Settings,
+    settings: LoopSettings,
     assembly: Assembly,
     version: str,
     versions: Mapping[str, str],
@@ -89,39 +81,44 @@ _DIGITS = 16
 """Hexadecimal digits of a version."""
 
 
-def model_name(settings: Settings, stream: str) -> str:
+def model_name(settings: ModelSettings, stream: str, horizon: str | None = None) -> str:
     """Return the setting `model`, by default the stream and the learner, with the horizon."""
     name = settings.model or f"{stream}/{settings.learner}"
-    return name + "".join(map(kind_of, settings.horizon))
+    return name + kind_of(horizon)
 
 
 def version_of_settings(
-    settings: Settings, seed: int, history: Mapping[str, Any] | None = None
+    settings: LoopSettings,
+    seed: int,
+    horizon: str | None = None,
+    history: Mapping[str, Any] | None = None,
+    learner: LearnerSettings | None = None,
 ) -> str:
     """Return a digest of what determines a learner beside the stream, with its history.
 
-    Challengers don't change its predictions, and are left out.
+    Challengers don't change its predictions, and are left out. `learner` is one of them; None: the
+    first one.
 
     Not of its state: a run that is resumed after a crash repeats predictions to the last byte, and
     its learner went through other snapshots. Partition and offset of an event name the state.
     """
-    alone = configuration(settings_alone(settings), history)
+    alone = configuration(settings, horizon, history, alone=learner or settings)
     determining = {**alone, "seed": seed, "release": __version__}
     return _digest(json.dumps(determining, sort_keys=True).encode())
 
 
 def versions_of_contenders(
-    settings: Settings, seed: int, history: Mapping[str, Any] | None = None
+    settings: LoopSettings, seed: int, horizon: str | None, history: Mapping[str, Any] | None
 ) -> dict[str, str]:
     """Return the version of each contender: that of a run with this learner alone.
 
     That of the mixture is a digest of all of them.
     """
-    versions = {main_contender(settings): version_of_settings(settings, seed, history)}
+    versions = {main_contender(settings): version_of_settings(settings, seed, horizon, history)}
     for name, each in challengers_of(settings).items():
-        own = settings_of_challenger(settings, each)
+        own = learner_of_challenger(settings, each)
         its_seed = seed_of_challenger(settings, each, seed)
-        versions[name] = version_of_settings(own, its_seed, history)
+        versions[name] = version_of_settings(settings, its_seed, horizon, history, own)
     return versions | {MIXTURE: _digest(json.dumps(versions).encode())}
 
 
@@ -179,6 +176,7 @@ def build_publisher(
         Capture(each, settings.snapshot_pickle)  # any may become champion: refuse it now
     n_before = 0 if history is None else history["n_labelled"]
     log = cast(Log, source) if stream.is_log else None
+    alone = configuration(settings, reader.horizon, history, alone=settings)
     return Publisher(
         Path(settings.publish) / f"{published_name(stream, reader)}.model",
         learner,
@@ -190,9 +188,7 @@ def build_publisher(
         stream=source.stream,
         topic_id=None if log is None else log.topic_id,
         positions=None if log is None else log.positions,
-        configuration=_hash(
-            {**configuration(settings_alone(settings), history), "seed": reader.seed}
-        ),
+        configuration=_hash({**alone, "seed": reader.seed}),
         series_inputs=[name for name, _ in Lags(settings.lags, settings.rolling_means).names],
         resumable=log is not None,
     )
@@ -233,10 +229,6 @@ class Worker:
         The user's listeners, called last.
     console
         Draws progress if it is a terminal; None: no progress.
-    learner
-        A loaded learner that learns nothing more; None: restored from snapshots, or new.
-    version
-        Its version, as predictions carry it; None: that of the settings.
     watch
         Called with the progress before new challengers learn the log's history.
 
@@ -256,12 +248,9 @@ class Worker:
         outputs: Outputs,
         listeners: Sequence[Listener] = (),
         console: Console | None = None,
-        learner: PredictOnly | None = None,
-        version: str | None = None,
         watch: Callable[[WarmUpProgress], None] = lambda _: None,
     ) -> None:
         self.reader = reader
-        settings = settings_of(settings, reader)
         self._checkpoint: Checkpoint | None = None
         self._publisher: Publisher | None = None
         self.live: LiveModel | None = None
@@ -273,24 +262,23 @@ class Worker:
                 _log_resumed(recovery, reader)
                 warn_of_other_history(settings, recovery.header)
             history = None if recovery is None else recovery.history
-            self.source = _open_source(settings, stream, reader, recovery)
+            self.source = open_source(settings, stream, reader, recovery)
             opened.callback(self.source.close)
-            self.learner = learner or _restored_or_new(settings, stream, reader, recovery, watch)
-            model = model_name(settings, self.source.stream)
-            assembly = Assembly(settings, stream, self.source, self.learner, model, metrics)
+            self.learner = _restored_or_new(settings, stream, reader, recovery, watch)
+            model = model_name(settings, self.source.stream, reader.horizon)
+            assembly = Assembly(
+                settings, stream, self.source, self.learner, model, metrics, reader.ahead
+            )
             self._assembly, self.watched = assembly, assembly.watched
             metrics.export(self.watched.labels, assembly.metrics())
-            if learner is None and serves_live(settings):
+            if serves_live(settings):
                 self.live = LiveModel(self.watched, partial(metrics.of, self.watched.labels))
                 assembly.live = self.live
-            versions = dict.fromkeys(contender_names(self.learner), version or "")
-            if version is None:
-                version = version_of_settings(settings, reader.seed, history)
-                versions |= versions_of_contenders(settings, reader.seed, history)
-            horizon = None if reader.horizon is None else Horizon.of(reader.horizon)
+            versions = versions_of_contenders(settings, reader.seed, reader.horizon, history)
+            version = versions[main_contender(settings)]
             levels, n_largest = settings.prediction_intervals, settings.prediction_contributions
             encode = PredictionEncoder(
-                self.source.stream, model, version, levels, horizon, versions
+                self.source.stream, model, version, levels, reader.ahead, versions
             )
             writers = outputs.writers(self.source, reader, encode)
             if recovery is not None:
@@ -303,10 +291,9 @@ class Worker:
             if self.live is not None:
                 connect_live(self.live, settings, assembly, version, versions, self._checkpoint)
                 observers.append(self.live)
-            if learner is None:
-                self._publisher = build_publisher(
-                    settings, stream, reader, self.source, assembly, history
-                )
+            self._publisher = build_publisher(
+                settings, stream, reader, self.source, assembly, history
+            )
             if self._publisher is not None:
                 metrics.export(self.watched.labels, self._publisher.metrics())
                 observers.append(self._publisher)  # after the counts
@@ -317,13 +304,14 @@ class Worker:
                 [*self._connection_logs(settings, stream), *writers, *observers, *listeners],
                 self._checkpoint,
                 build_details(self.learner, levels, n_largest),
-                never_learned=learner is None and self.watched.scores.n_events == 0,
+                never_learned=self.watched.scores.n_events == 0,
             )
             self.watched.n_in_hand = self.loop.n_in_hand
             if isinstance(self.source, Sequencer):
                 n_labels = partial(self.loop.n_in_hand, labels=True)
                 metrics.export(self.watched.labels, label_metrics(self.source, n_labels))
-            opened.callback(self._close_listeners)
+            for each in reversed(self.loop.listeners):
+                opened.callback(each.close)
             self._opened = opened.pop_all()
 
     @property
@@ -383,11 +371,6 @@ class Worker:
             self._publisher.finish()
         self._assembly.warn_of_unseen()
 
-    def _close_listeners(self) -> None:
-        with ExitStack() as all_of_them:
-            for listener in reversed(self.loop.listeners):
-                all_of_them.callback(listener.close)
-
 
 def _restored_or_new(
     settings: Settings,
@@ -405,14 +388,14 @@ def _restored_or_new(
     return learner
 
 
-def _open_source(
-    settings: Settings, stream: Scheme, reader: Reader, recovery: Recovery | None
+def open_source(
+    settings: LoopSettings, stream: Scheme, reader: Reader, recovery: Recovery | None = None
 ) -> Source:
     """Open the reader's partitions as one source."""
     if not stream.is_log:
         return stream.source()
     if recovery is None:
-        start = start_of(settings)
+        start = start_of(settings, accept_loss=reader.accepts_loss)
         return one_source(settings, stream, open_inputs(settings, stream, reader, lambda _: start))
     inputs = open_inputs(settings, stream, reader, recovery.start)
     return inputs[0] if len(inputs) == 1 else recovery.sequencer(inputs)

@@ -20,13 +20,13 @@ from iln_stream.service.http import (
     for_this_host,
     read_only,
     serve,
+    serves_live,
     stop_on_signals,
 )
 from iln_stream.service.merged import MergedMetrics, Scraper, merged_live_route
 from iln_stream.service.settings import Settings
 from iln_stream.service.streams import chosen_partitions, label_stream, readers, source_stream
 from iln_stream.service.supervisor import RestartPolicy, Supervisor
-from iln_stream.service.worker import serves_live
 from iln_stream.settings import SettingsError
 
 log = logging.getLogger(__name__)
@@ -119,18 +119,32 @@ class WorkerJob(NamedTuple):
         Values of its settings.
     given
         Names of the settings that were given.
+    accept_loss
+        As of `Service`.
 
     """
 
     number: int
     values: Mapping[str, Any]
     given: frozenset[str]
+    accept_loss: bool = False
 
     @classmethod
-    def of(cls, number: int, settings: Settings) -> Self:
-        """Return the job of a process with these settings."""
-        values = {name: getattr(settings, name) for name in type(settings).model_fields}
-        return cls(number, values, frozenset(settings.model_fields_set))
+    def of(
+        cls, number: int, settings: Settings, partitions: Sequence[int], accept_loss: bool
+    ) -> Self:
+        """Return the job of a process for some partitions.
+
+        Only the supervisor reads its metrics.
+        """
+        values = {name: getattr(settings, name) for name in Settings.model_fields} | {
+            "partitions": ",".join(map(str, partitions)),
+            "workers": 1,
+            "metrics_host": "127.0.0.1",
+            "metrics_port": None if settings.metrics_port is None else 0,
+            "page_port": None,
+        }
+        return cls(number, values, frozenset(settings.model_fields_set), accept_loss)
 
     @property
     def settings(self) -> Settings:
@@ -152,6 +166,8 @@ class WorkerProcesses:
         If it is a terminal, progress is logged; None: it is not.
     policy
         How often a process that fails is restarted.
+    accept_loss
+        As of `Service`.
 
     """
 
@@ -160,6 +176,8 @@ class WorkerProcesses:
         settings: Settings,
         console: Console | None = None,
         policy: RestartPolicy | None = None,
+        *,
+        accept_loss: bool = False,
     ) -> None:
         check_settings(settings)
         self._settings = settings
@@ -170,7 +188,7 @@ class WorkerProcesses:
                 each.prepare()
         readers(settings, stream)  # refuses what no process could read
         shares = shares_of(chosen_partitions(settings, stream), settings.workers)
-        jobs = [WorkerJob.of(i, _settings_of(settings, each)) for i, each in enumerate(shares)]
+        jobs = [WorkerJob.of(i, settings, s, accept_loss) for i, s in enumerate(shares)]
         names = [f"worker {i} (partitions {','.join(map(str, s))})" for i, s in enumerate(shares)]
         self.supervisor = Supervisor(_COMMAND, jobs, names, policy)
         self._scraper = Scraper(len(jobs))
@@ -235,7 +253,7 @@ class WorkerProcesses:
             opened.callback(self._http.close)
             log.info("metrics at %s", self.metrics_url)
             if settings.page_port is not None:
-                opened.callback(Page(settings, self._http.url).close)
+                opened.callback(Page(settings, self._http.url, settings.log_format).close)
             yield
 
     def _ask_live(self, queries: Sequence[str]) -> list[dict[str, Any] | None]:
@@ -271,17 +289,3 @@ def shares_of(partitions: Sequence[int], n: int) -> list[tuple[int, ...]]:
             "topic more partitions"
         )
     return [tuple(partitions[i::n]) for i in range(n)]
-
-
-def _settings_of(settings: Settings, partitions: Sequence[int]) -> Settings:
-    """Return the settings of one process, whose metrics only the supervisor reads."""
-    serves = settings.metrics_port is not None
-    return settings.model_copy(
-        update={
-            "partitions": ",".join(map(str, partitions)),
-            "workers": 1,
-            "metrics_host": "127.0.0.1",
-            "metrics_port": 0 if serves else None,
-            "page_port": None,
-        }
-    )

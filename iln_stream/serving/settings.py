@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from iln_stream.settings import ENV_PREFIX, CommandSettings, JsonObject, JsonPaths, json_object
+from iln_stream.settings import ENV_PREFIX, CommandSettings, JsonObject, JsonPaths
 
 
 class ApiSettings(CommandSettings):
@@ -116,8 +116,6 @@ class ApiSettings(CommandSettings):
         description="`text`, or `json`: one object per line, with time, level, logger, message and "
         "exception.",
     )
-
-    _parse_json = field_validator("kafka_options", "kafka_secrets", mode="before")(json_object)
 
 
 class PageSettings(CommandSettings):

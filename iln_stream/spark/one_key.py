@@ -72,6 +72,8 @@ class OneKey(Listener):
         self._encode = encode
         self._source = RecordList(stream)
         self._messages: list[Message] = []
+        # Not an `Assembly`: a worker has thousands of these loops, which share a decoder, and none
+        # has metrics, late labels or a checkpoint. Spark stores the state of each key.
         self._loop = PrequentialLoop(
             self._source, learner, [self], max_failures_in_a_row,
             task=task, decoder=decode, weights=weights,

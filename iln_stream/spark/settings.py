@@ -1,12 +1,12 @@
 """Every setting of the Spark job: its name, type, default and description."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from iln_stream.settings import ENV_PREFIX, CommandSettings, JsonObject, json_object
+from iln_stream.settings import ENV_PREFIX, CommandSettings, JsonObject
 
 
 class SparkSettings(CommandSettings):
@@ -70,8 +70,3 @@ class SparkSettings(CommandSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Minimum level of the driver's own log."
     )
-
-    @field_validator("kafka_source_options", mode="before")
-    @classmethod
-    def _parsed(cls, value: object, info: Any) -> object:
-        return json_object(cls, value, info)

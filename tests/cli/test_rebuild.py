@@ -68,5 +68,5 @@ def test_progress(tmp_path):
     Service(settings).run()
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=120)
-    rebuild_learners(settings, None, None, False, console)
+    rebuild_learners(settings, None, None, console)
     assert "50/50" in screen.getvalue()

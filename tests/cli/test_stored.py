@@ -1,7 +1,8 @@
 """The demo's streams in an embedded log."""
 
-from iln_stream.cli.demo import address, open_stream, store_streams, streams
+from iln_stream.cli.demo import address, store_streams, streams
 from iln_stream.loop import Listener, PrequentialLoop
+from iln_stream.streams import StreamOptions, stream_at
 from iln_stream.streams.river import RiverDatasetSource
 
 
@@ -32,5 +33,8 @@ def test_the_log_has_every_event_to_the_last_bit(tmp_path):
         store_streams(some, tmp_path / "demo.db")
         for stream in some:
             direct = RiverDatasetSource(stream.dataset, stream.title, limit=300)
-            assert seen(open_stream(stream, tmp_path / "demo.db")) == seen(direct)
+            topic = stream_at(
+                address(tmp_path / "demo.db", stream), StreamOptions(stop_at_end=True)
+            )
+            assert seen(topic.log(0, "earliest")) == seen(direct)
     assert address(tmp_path / "demo.db", some[0]).endswith("demo.db#TrumpApproval")

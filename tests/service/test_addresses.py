@@ -134,11 +134,13 @@ def test_default_dead_letters(values, address):
         ({"source": "a.csv", "predictions": "b", "dead_letters": "b"}, "dead_letters"),
         ({"source": "kafka", "topic": "t", "predictions": "kafka:t"}, "predictions"),
         ({"source": "kafka", "topic": "t", "predictions": "kafka:t-dead-letters"}, "dead_letters"),
+        ({"source": "kafka", "labels": "kafka:l", "predictions": "kafka:l"}, "predictions"),
+        ({"source": "kafka", "labels": "kafka:l", "dead_letters": "kafka:l"}, "dead_letters"),
     ],
 )
 def test_nothing_is_read_and_written_at_once(values, name):
-    """Source, predictions and dead letters can't share an address."""
-    with pytest.raises(SettingsError, match=f"^{name} = .* is also the"):
+    """Source, labels, predictions and dead letters can't share an address."""
+    with pytest.raises(SettingsError, match=f"^{name} = .* is also "):
         check_addresses(settings(**values))
 
 

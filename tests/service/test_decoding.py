@@ -8,7 +8,7 @@ from iln_stream.loop import Classification, Regression
 from iln_stream.records import MalformedError
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.service import Settings, SettingsError, build_decoder, source_stream
-from iln_stream.service.decoding import described, with_fields_of
+from iln_stream.service.decoding import described, saved_fields
 
 
 def built(task=None, **given):
@@ -142,7 +142,7 @@ def test_a_snapshot_chooses_no_code():
     saved = {"fields": {"target": "y", "features": ["*"], "decoder": "json:loads"}}
     bare = Settings(source="kafka:events")
     with pytest.raises(SettingsError, match=r"^decoder: .* 'json:loads'; give this setting"):
-        with_fields_of(saved, bare, source_stream(bare))
+        saved_fields(saved, bare, source_stream(bare))
     given = Settings(source="kafka:events", decoder="json:loads")
-    found = with_fields_of(saved, given, source_stream(given))
-    assert (found.target, found.features, found.decoder) == ("y", ("*",), "json:loads")
+    found = saved_fields(saved, given, source_stream(given))
+    assert found == {"target": "y", "features": ("*",)}

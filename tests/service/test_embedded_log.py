@@ -165,7 +165,7 @@ def test_records_deleted_before_they_were_learned(path: Path) -> None:
     trim(path, "events", Retention(records=30))
     with pytest.raises(LostPlaceError, match="--accept-loss"):
         Service(settings(path))
-    Service(settings(path).accepting_loss()).run()
+    Service(settings(path), accept_loss=True).run()
     assert published(path) == [*range(100), *range(170, 200)]
 
 

@@ -5,9 +5,9 @@ import pytest
 from iln_stream.errors import IlnError
 from iln_stream.loop import Classification, Regression
 from iln_stream.service import Settings, SettingsError, source_stream
+from iln_stream.service.checks import check_labels
 from iln_stream.service.streams import (
     build_label_log,
-    check_labels,
     described_labels,
     label_stream,
     settings_of_labels,
@@ -113,8 +113,6 @@ def test_what_a_snapshot_describes():
         ({"start": 5, "partitions": "0"}, "start = 5: an offset is one of a single log"),
         ({"source": "sqlite:l.db", "start": None}, "start: choose where to begin in kafka:deliv"),
         ({"labels": "kafka:a b"}, "'a b' is not a topic's name"),
-        ({"predictions": "kafka:deliveries"}, "predictions = 'kafka:deliveries' is also labels"),
-        ({"dead_letters": "kafka:deliveries"}, "dead_letters = 'kafka:deliveries' is also labels"),
         ({"labels_settings": {"features": "a"}}, "labels_settings: features is not one of"),
         ({"labels_settings": {"target": ""}}, "labels_settings: target can't be empty"),
         ({"labels_settings": {"target": "id"}}, "labels_settings: 'id' can't be two of"),

@@ -251,7 +251,7 @@ def test_retention_passed_the_saved_place(broker: KafkaBroker, runs: Runs, tmp_p
     ):
         runs.run()
     assert runs.saved().n_events == 50
-    Service(runs.settings().accepting_loss()).run()
+    Service(runs.settings(), accept_loss=True).run()
     assert runs.saved().n_events == 90
     assert rebuild(runs.settings(), forget=True) == [{(runs.topic, 0): 100}]
     assert runs.saved().n_events == 40

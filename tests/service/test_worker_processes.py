@@ -464,7 +464,11 @@ def test_settings_reach_the_workers_as_they_are(tmp_path: Path) -> None:
         start="2026-01-31T12:00:00Z",
         null_values=("", "x"),
     )
-    settings = WorkerJob.of(1, given).settings
-    assert settings == given
+    job = WorkerJob.of(1, given, (0, 2), True)
+    settings = job.settings
+    assert job.accept_loss
+    theirs = {"partitions", "workers", "metrics_host", "metrics_port", "page_port"}
+    assert settings.model_dump(exclude=theirs) == given.model_dump(exclude=theirs)
+    assert (settings.partitions, settings.workers) == ("0,2", 1)
     assert settings.pending_label == "0"
     assert settings.model_fields_set == given.model_fields_set
