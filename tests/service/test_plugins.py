@@ -21,7 +21,7 @@ from river import dummy, stats
 
 from iln_stream.loop import Listener
 from iln_stream.reporting import MetricSpec
-from iln_stream.streams import Record, Scheme
+from iln_stream.streams import Record, Scheme, StreamPartition
 
 heard = []
 written = []
@@ -55,7 +55,8 @@ class Five:
         if self.exhausted:
             return []
         self.exhausted = True
-        return [Record(i, {"x": {"a": i}, "y": 2 * i}) for i in range(self.limit)]
+        origin = StreamPartition(self.stream, 0)
+        return [Record(i, {"x": {"a": i}, "y": 2 * i}, origin) for i in range(self.limit)]
 
     def close(self):
         pass

@@ -10,7 +10,7 @@ from river import dummy, stats
 from iln_stream.service import Settings, predict
 
 SCHEME = """
-from iln_stream.streams import Record, Scheme
+from iln_stream.streams import Record, Scheme, StreamPartition
 
 
 class Outage:
@@ -25,7 +25,7 @@ class Outage:
         self.n_polls += 1
         self.exhausted = self.n_polls >= 5
         if self.n_polls in (1, 4):
-            return [Record(self.n_polls, {"x": {"a": 1}})]
+            return [Record(self.n_polls, {"x": {"a": 1}}, StreamPartition("outage", 0))]
         return []
 
     def close(self):
