@@ -3,7 +3,13 @@ import pytest
 from kernels import plain
 
 from iln_stream.kernels.columns import ABSENT, no_statistics
-from iln_stream.kernels.regression_event import describe, observe
+from iln_stream.kernels.regression_event import (
+    center_and_unit,
+    describe,
+    join_drift,
+    join_target,
+    observe,
+)
 from iln_stream.learners.infinite_layer.memory import Memory
 
 d, SIZE, N = 3, 60, 150
@@ -24,8 +30,9 @@ def some_events(kind):
     return x, y, rng.standard_t(1.5, size=N)
 
 
-@pytest.mark.parametrize("n_lags", [0, 1, 2, 3])
-@pytest.mark.parametrize("kind", ["normal", "wild", "constant"])
+@pytest.mark.parametrize(
+    ("kind", "n_lags"), [("normal", 0), ("normal", 1), ("wild", 3), ("constant", 2)]
+)
 def test_events_are_described_and_observed_as_recomputed(kind, n_lags):
     """Descriptions, scaled targets, the ring buffer and drift are functions of all events before.
 
@@ -61,22 +68,45 @@ def test_events_are_described_and_observed_as_recomputed(kind, n_lags):
     assert drift == pytest.approx([N, *means], rel=1e-6)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 9])
-def test_targets_before_the_first_are_described_by_zero(n):
-    """The n last targets that exist are described in thirds of a unit, the others by 0."""
-    stats, target, v = no_statistics(0), no_statistics(1), np.full(2, np.nan)
-    target[:3, 0] = 4.0, 1.0, 4.0  # a center of 1 and a unit of 3
-    scale = describe(np.empty(0), stats, target, np.array([2.0, 1e9]), n, np.empty(0), v)
-    assert scale == (1.0, 3.0)
-    assert v.tolist() == [1.0 if n > 0 else 0.0, 6.0 if n > 1 else 0.0]
+@pytest.mark.parametrize(
+    "ys",
+    [
+        np.random.default_rng(1).standard_t(1.1, size=100) ** 3,
+        np.array([3.0]),
+        np.array([1e150, -1e150]),
+        np.array([0.0, 1e-200]),
+    ],
+    ids=["wild", "one", "huge", "tiny"],
+)
+def test_scale_is_that_of_all_targets(ys):
+    """Center and unit are the mean and three deviations of the winsorised targets; or 1."""
+    stats = no_statistics(1)
+    for n, y in enumerate(ys.tolist(), 1):
+        join_target(y, stats, 0)
+        assert center_and_unit(stats) == pytest.approx(plain.scale(ys[:n]), rel=1e-9, abs=1e-15)
+        assert stats[[0, 3, 4], 0].tolist() == [n, ys[:n].min(), ys[:n].max()]
 
 
-def test_a_target_is_scaled_by_statistics_that_include_it():
-    """Without the event's own target the second of two targets would have no scale but 1."""
-    stats, target, lags, drift = no_statistics(0), no_statistics(1), np.zeros(0), np.zeros(3)
-    memory, empty = Memory(SIZE, 0), np.empty(0)
-    scaled = [
-        observe(empty, y, 1.0, empty, 0.0, stats, target, lags, n, drift, memory.stored)
-        for n, y in enumerate((10.0, 30.0))
-    ]
-    assert scaled == [0.0, pytest.approx(1.0 / 3.0)]
+@pytest.mark.parametrize(
+    ("mean", "squares", "unit"),
+    [
+        (2.0**30, 1.1e-6, 1.0),  # is rounding
+        (2.0**30, 1.2e-6, 3.0 * 1.2e-8**0.5),  # is more
+        (0.0, 5e-324, 1.0),  # the quotient underflows
+    ],
+)
+def test_unit_where_targets_hardly_differ(mean, squares, unit):
+    """A sum of squares that may be rounding gives a unit of 1, and no unit is 0."""
+    stats = no_statistics(1)
+    stats[:3, 0] = 100.0, mean, squares
+    assert center_and_unit(stats) == (mean, pytest.approx(unit))
+
+
+def test_drift_is_the_means_of_the_latest_errors():
+    """Over about 50 and 1,000 errors; the first have plain means, and a larger one counts as 2."""
+    errors, record = [], np.zeros(3)
+    for error in [0.0, 1e150, *np.random.default_rng(1).exponential(size=3_000).tolist()]:
+        join_drift(record, error)
+        errors.append(min(error, 2.0))
+    means = [plain.running_mean(errors, horizon) for horizon in (50, 1000)]
+    assert record == pytest.approx([len(errors), *means], rel=1e-10)
