@@ -79,25 +79,6 @@ def test_assignment_is_the_best_one():
         assert model.objective(X, y, other) >= best
 
 
-def test_gradient_of_a_fixed_assignment():
-    """A step with a given assignment is the gradient step of that example's objective."""
-    model, X, y = trained(limit=3, epochs=1)
-    i = 5
-    z = int(model.assigned(X, y)[i])
-    before, V = model.weights, model.weights.copy()
-    h, gradient = 1e-6, np.zeros_like(V)
-    for j, k in np.ndindex(V.shape):
-        values = []
-        for sign in (1, -1):
-            model._V[j, k] += sign * h / model._s
-            values.append(model.objective(X[i : i + 1], y[i : i + 1], np.array([z])))
-            model._V[j, k] -= sign * h / model._s
-        gradient[j, k] = (values[0] - values[1]) / (2 * h)
-    eta = 1 / (model.lam * (model.t + 1))
-    model.step(X[i], y[i], z)
-    np.testing.assert_allclose(model.weights, before - eta * gradient, atol=1e-5)
-
-
 def test_pruning_spends_its_norm():
     """The smallest hyperplanes go while their joint norm allows, and each class keeps one."""
     model = Hyperplanes(lam=1.0, limit=9)
