@@ -132,7 +132,8 @@ def test_no_kernel_is_made_up(family):
     "family",
     [
         *(GaussianFourier(), LaplacianFourier(), CauchyFourier(), ArcCosine(), Erf(), Tanh()),
-        *(Sigmoid(), DecisionStumps(), RandomNetwork(layers=1, width=8)),
+        *(Sigmoid(), DecisionStumps()),
+        *(RandomNetwork(layers=1, width=8, scale=scale) for scale in (0.1, 2.0, 1e6)),
     ],
     ids=repr,
 )

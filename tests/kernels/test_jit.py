@@ -242,19 +242,13 @@ def shown(mine, monkeypatch, *, on_terminal):
     return screen.getvalue()
 
 
-def test_it_is_written_once(monkeypatch):
-    """Somebody who waits knows why, without a line for each function."""
-    assert shown(Notice(after=0.0), monkeypatch, on_terminal=True).count("compiles its loops") == 1
-
-
-def test_a_short_wait_needs_none(monkeypatch):
-    """A function or two are compiled before anybody wonders."""
-    assert shown(Notice(after=60.0), monkeypatch, on_terminal=True) == ""
-
-
-def test_a_file_gets_none(monkeypatch):
-    """A log is no place for it: the service writes a line of its own."""
-    assert shown(Notice(after=0.0), monkeypatch, on_terminal=False) == ""
+@pytest.mark.parametrize(
+    ("after", "on_terminal", "times"), [(0.0, True, 1), (60.0, True, 0), (0.0, False, 0)]
+)
+def test_who_waits_at_a_terminal_knows_why(monkeypatch, after, on_terminal, times):
+    """By one line for all functions; a short wait needs none, and a log gets another."""
+    written = shown(Notice(after=after), monkeypatch, on_terminal=on_terminal)
+    assert written.count("compiles its loops") == times
 
 
 def test_a_notebook_gets_it(monkeypatch):

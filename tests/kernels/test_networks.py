@@ -38,7 +38,6 @@ from iln_stream.kernels.networks import (
     n_of_column,
     n_scratch,
     scratch_of,
-    set_product,
     set_sparse_product,
     weights_of,
 )
@@ -256,21 +255,6 @@ def test_probabilities_against_numpy(outputs):
         assert abs(p[0] - p[1]).max() > 1e-4
 
 
-def test_offsets_are_the_first_predictions():
-    """The outputs start at 0: probabilities are those of the offsets, whatever the inputs."""
-    stream = Classes(2)
-    shape, L, ring = SMALL, stream.ring.n_columns, stream.ring
-    network, scratch = empty_network(shape, L), np.zeros(n_scratch(shape, L), np.float32)
-    begin(shape, network, 0)
-    p = np.empty((2, 2))
-    ring.look(stream.rows[5])
-    offsets = np.log([0.97, 0.03])
-    predict_class_network(
-        tuple(shape), tuple(network), ring.encoding, ring.inputs, offsets, scratch, p
-    )
-    np.testing.assert_allclose(p, [[0.97, 0.03]] * 2)
-
-
 @pytest.mark.parametrize("n_classes", [1, 2, 3])
 def test_weights_that_are_not_finite_show(n_classes):
     """Neither exponentials nor normalising hide nan."""
@@ -329,14 +313,6 @@ def test_without_gradient():
 
 def matrix(m, n, seed=0):
     return np.random.default_rng(seed).normal(size=(m, n)).astype(np.float32)
-
-
-@pytest.mark.parametrize(("m", "k", "n"), [(16, 12, 64), (1, 6, 96), (64, 1, 32)])
-def test_product(m, k, n):
-    """The product and the bias in each row, whatever C held before."""
-    A, B, bias, C = matrix(m, k), matrix(k, n, 1), matrix(1, n, 2), matrix(m, n, 3)
-    set_product(A, B, bias, C)
-    np.testing.assert_allclose(C, A @ B + bias, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("zeros", [0.0, 0.7, 1.0])

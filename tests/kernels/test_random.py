@@ -46,11 +46,3 @@ def test_normals_are_normal():
     for f in (lambda v: v, np.abs, np.square):
         assert abs(np.corrcoef(f(z[:n]), f(z[n:]))[0, 1]) < 5 / np.sqrt(n)
     assert 4.5 < np.abs(z).max() < 6.7
-
-
-def test_events_and_keys_share_nothing():
-    """Neighbouring events and keys are uncorrelated (5 sigma)."""
-    n = 100_000
-    of = [made_normals(k, t, n) for k, t in ((5, 0), (5, 1), (6, 0), (6, 1))]
-    correlations = np.corrcoef(np.array(of, dtype=float))[np.triu_indices(4, 1)]
-    assert np.abs(correlations).max() < 5 / np.sqrt(2 * n)

@@ -74,16 +74,6 @@ def test_features_and_their_gradient(d, R, activation):
     assert g == pytest.approx(expected, rel=1e-5, abs=2e-5 * np.sqrt(R + 1) * 10)
 
 
-def test_units_that_are_off():
-    """A relu unit at 0 or below gives 0, and has no gradient."""
-    omega, b = np.ones((1, 3), np.float32), np.array([-1.0, -2.0, 0.0], np.float32)
-    u, phi, g = np.empty(3, np.float32), np.empty(5), np.empty(1)
-    features(omega, b, RELU, np.zeros(1), np.array([1.0]), u, phi)
-    assert phi == pytest.approx([0.0, 0.0, 3.0 * np.sqrt(2.0 / 3.0), 1.0, 0.0])
-    gradient(omega, RELU, np.zeros(1), np.array([5.0, 7.0, 1.0, 0.0, 0.0]), u, np.empty_like(u), g)
-    assert g == pytest.approx(3.0 * np.sqrt(2.0 / 3.0))
-
-
 @pytest.mark.parametrize("forgetting", [0.97, 1.0])
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_solve_their_normal_equations(kind, forgetting):

@@ -98,17 +98,6 @@ def target_of(raw, data):
     return data.draw(st.integers(1, np.count_nonzero(raw) - 1))
 
 
-@settings(deadline=None, max_examples=100)  # the first call compiles
-@given(raws, st.data())
-def test_as_many_are_expected_to_stay_as_wished(raw, data):
-    """At the threshold the chances min(1, |raw_i| / tau) sum to the target."""
-    raw = np.array(raw)
-    target = target_of(raw, data)
-    tau = threshold(raw, target)
-    assert 0.0 < tau < np.inf
-    assert np.minimum(1.0, np.abs(raw) / tau).sum() == pytest.approx(target, rel=1e-6)
-
-
 @settings(deadline=None, max_examples=25)
 @given(raws, st.data())
 def test_each_stays_with_its_chance_and_weighs_as_much_on_average(raw, data):

@@ -1,4 +1,4 @@
-"""Vector types of eight and sixteen lanes, hints to the compiler, and views of flat arrays."""
+"""Vectors of sixteen lanes, and hints to the compiler."""
 
 import re
 
@@ -6,52 +6,19 @@ import numpy as np
 import pytest
 from numba import njit
 
-from iln_stream.kernels.jit import compiled
 from iln_stream.kernels.vectors import (
-    LANES,
     WIDE_LANES,
     choose,
-    lanes,
     larger,
     load,
-    minus,
-    no_lanes,
-    plus_product,
     prefetch,
     root,
-    shaped,
     smaller,
     spread,
     store,
-    sum_of,
     total,
-    transpose_tile,
     widest_vectors,
 )
-
-N = 3 * LANES
-
-
-@njit
-def sums(a, i, b, j):
-    """Sums over lanes: of none, of a[i:] b[j:] twice, and of a[i:] - b[j:]."""
-    once = plus_product(no_lanes(), lanes(a, i), lanes(b, j))
-    twice = plus_product(once, lanes(a, i), lanes(b, j))
-    return sum_of(no_lanes()), sum_of(twice), sum_of(minus(lanes(a, i), lanes(b, j)))
-
-
-def test_eight_lanes_from_any_place():
-    """Each of eight numbers counts once, and none beside them, wherever they begin."""
-    a = np.arange(1.0, N + 1.0, dtype=np.float32)
-    for i in range(N - LANES + 1):
-        at_a = a[i : i + LANES]
-        for k in range(N):
-            b = np.zeros(N, np.float32)
-            b[k] = 2.0 ** (k % LANES)  # exact, and no two lanes are the same
-            j = k // LANES * LANES
-            at_b = b[j : j + LANES]
-            expected = 0.0, 2.0 * (at_a @ at_b), (at_a - at_b).sum()
-            assert sums(a, i, b, j) == expected
 
 
 @njit
@@ -88,21 +55,6 @@ def test_bounds_replace_nan():
     results = np.empty((8, WIDE_LANES), np.float32)
     each(A, 0, 0, 1, 0, results)
     assert (results[4:6] == 3.0).all()
-
-
-@njit
-def transposed(A, i, j, T):
-    transpose_tile(A, i, j, T)
-
-
-def test_a_tile_is_transposed_to_its_place():
-    """Only the tile moves, to the mirrored place."""
-    A = np.random.default_rng(1).normal(size=(20, 40)).astype(np.float32)
-    T = np.zeros((40, 20), np.float32)
-    transposed(A, 3, 20, T)
-    expected = np.zeros_like(T)
-    expected[20:36, 3:19] = A[3:19, 20:36].T
-    np.testing.assert_array_equal(T, expected)
 
 
 @njit
@@ -151,23 +103,3 @@ def test_no_value_changes_and_no_address_fails():
     for ahead in (0, 16, -1_000, 2**40):
         assert sum_with_prefetch(a, ahead) == 4950.0
     assert a.tolist() == list(range(100))
-
-
-@compiled
-def fill(flat, m, n):
-    """Write to two views."""
-    a = shaped(flat, 1, (m, n))
-    b = shaped(flat, 1 + m * n, (2, m, n))
-    for i in range(m):
-        for j in range(n):
-            a[i, j] = 10 * i + j
-            b[1, i, j] = -a[i, j]
-    return b.shape
-
-
-def test_views_share_the_arrays_entries():
-    """A view starts where it should, row by row, and what is written to it is in the array."""
-    flat = np.zeros(1 + 3 * 6)
-    assert fill(flat, 2, 3) == (2, 2, 3)
-    values = [0.0, 1.0, 2.0, 10.0, 11.0, 12.0]
-    assert flat.tolist() == [0.0, *values, *([0.0] * 6), *(-v for v in values)]

@@ -12,16 +12,8 @@ from iln_stream.records import read_prediction
 
 def test_a_row_of_a_loop():
     """All that a dict may have is read, levels as numbers, times as POSIX seconds."""
-    (row,) = read_rows(
-        [
-            {
-                "y_pred": 2.0,
-                "y": 3.0,
-                "intervals": {"0.9": (1, 4)},
-                "time": datetime(2026, 1, 1, tzinfo=UTC),
-            }
-        ]
-    )
+    time = datetime(2026, 1, 1, tzinfo=UTC)
+    (row,) = read_rows([{"y_pred": 2.0, "y": 3.0, "intervals": {"0.9": (1, 4)}, "time": time}])
     assert (row.y_pred, row.y, row.intervals, row.is_class) == (2.0, 3.0, {0.9: (1, 4)}, False)
     assert row.time == 1767225600.0
 

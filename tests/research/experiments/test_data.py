@@ -9,7 +9,6 @@ import pytest
 from iln_stream.research.experiments.data import (
     NOISE,
     TARGETS,
-    Split,
     as_events,
     load_adult,
     load_robot_arm,
@@ -73,15 +72,6 @@ def test_the_substitute_bends(monkeypatch):
     data = load_robot_arm(0)
     _, (left,), _, _ = np.linalg.lstsq(data.X, data.y, rcond=None)
     assert left > 0.1 * (data.y @ data.y)
-
-
-def test_first():
-    """The first examples keep their targets and the source."""
-    split = Split(np.arange(6.0).reshape(3, 2), np.arange(3.0), np.ones((4, 2)), np.ones(4), "here")
-    part = split.first(2, 1)
-    assert part.X.tolist() == [[0, 1], [2, 3]]
-    assert part.y.tolist() == [0, 1]
-    assert (part.Z.shape, part.labels.shape, part.source) == ((1, 2), (1,), "here")
 
 
 @pytest.mark.parametrize("name", TARGETS)

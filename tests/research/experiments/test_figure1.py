@@ -12,17 +12,6 @@ from iln_stream.research.experiments.figure1 import (
 )
 
 
-def test_every_reading(result):
-    """Each reading has a mean with standard error for each learner and D."""
-    figures = result.figures
-    assert list(figures["readings"]) == list(READINGS)
-    for found in figures["readings"].values():
-        assert list(found["losses"]) == list(LEARNERS)
-        for points in found["losses"].values():
-            assert len(points) == len(figures["dimensions"])
-            assert all(point["standard_error"] is not None for point in points)
-
-
 def test_what_must_hold(result):
     """The exact kernel loses less than Algorithm 1's samples, E_t more than f_t, and equal draws
     make Fixed-Random nearly the kernel."""
