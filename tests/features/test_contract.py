@@ -1,8 +1,8 @@
 """The contract of every family."""
 
 import copy
+import math
 import pickle
-from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
@@ -25,6 +25,7 @@ from iln_stream.features import (
     Tanh,
     UniformCoordinates,
     check_features,
+    closed_form,
 )
 
 FAMILIES = [
@@ -32,25 +33,20 @@ FAMILIES = [
     GaussianFourier(gamma=50.0),
     LaplacianFourier(),
     LaplacianFourier(gamma=50.0),
-    CauchyFourier(),
-    CauchyFourier(gamma=50.0),
+    CauchyFourier(gamma=2.0),
     ArcCosine(),
-    ArcCosine(radius=0.1),
-    Erf(),
+    ArcCosine(radius=0.2),
+    Erf(0.2, 3.0),
     Erf(slope=50.0, bias=0.1),
     Tanh(),
-    Tanh(slope=0.5, bias=3.0),
-    Sigmoid(),
     Sigmoid(slope=50.0, bias=50.0),
     DecisionStumps(),
     DecisionStumps(span=0.1),
     UniformCoordinates(),
     RandomNetwork(),
     RandomNetwork(layers=1, width=3, scale=30.0),
-    Mixture.of_bandwidths((0.1, 1.0, 10.0)),
     Mixture((RandomNetwork(), DecisionStumps()), weights=(1.0, 3.0)),
-    Mixture((LaplacianFourier(), CauchyFourier(), ArcCosine(), Erf())),
-    Mixture((Tanh(), Sigmoid(), GaussianFourier())),
+    Mixture((GaussianFourier(0.3), DecisionStumps(), UniformCoordinates()), (5.0, 3.0, 2.0)),
 ]
 each_family = pytest.mark.parametrize("family", FAMILIES, ids=repr)
 
@@ -68,7 +64,7 @@ def test_every_exported_family_is_tried_here():
 
 
 @each_family
-@pytest.mark.parametrize("d", [0, 1, 5, 40])
+@pytest.mark.parametrize("d", [1, 5, 40])
 def test_keeps_the_contract(family, d):
     """Our own families pass the check we offer to users, kernel and q included."""
     check_features(family, d=d, seed=d)
@@ -106,27 +102,55 @@ def test_repr_round_trips(family):
     assert eval(repr(family), vars(iln_stream.features)) == family
 
 
+X = np.array([[0.0, 0.0, 0.0], [0.3, -0.2, 0.1], [1.0, 1.0, -1.0], [-2.0, 0.5, 3.0], [90.0, 0, 0]])
+
+
+@pytest.mark.parametrize("family", [f for f in FAMILIES if closed_form(f)], ids=repr)
+def test_the_kernel_is_the_mean_of_draws(family):
+    """The closed form is what Algorithm 2 samples, for near and far points.
+
+    A comparison within 5 standard errors fails by chance once in 1.7 million seeds.
+    """
+    n = 100_000
+    w = family.draw(n, 3, np.random.default_rng(7))
+    for x, k in zip(X, closed_form(family)(X, X[2]), strict=True):
+        products = family.psi(x, w) * family.psi(X[2], w)
+        assert abs(products.mean() - k) <= 5 * products.std(ddof=1) / math.sqrt(n) + 1e-12
+
+
+@pytest.mark.parametrize(
+    "family",
+    [RandomNetwork(), Tanh(), Sigmoid(), Mixture((Erf(), Mixture((RandomNetwork(),))))],
+    ids=repr,
+)
+def test_no_kernel_is_made_up(family):
+    """A family that can't integrate w out has no kernel, also inside a mixture."""
+    assert closed_form(family) is None
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        *(GaussianFourier(), LaplacianFourier(), CauchyFourier(), ArcCosine(), Erf(), Tanh()),
+        *(Sigmoid(), DecisionStumps()),
+        *(RandomNetwork(layers=1, width=8, scale=scale) for scale in (0.1, 2.0, 1e6)),
+    ],
+    ids=repr,
+)
+def test_q_is_reached(family):
+    """E[psi^4] comes within 1 % and its noise of q at a large input: q wastes no draws."""
+    fourth = family.psi(np.array([1e9]), family.draw(100_000, 1, np.random.default_rng(0))) ** 4
+    noise = 5 * fourth.std() / math.sqrt(len(fourth))
+    assert 0.99 * family.q - noise <= fourth.mean() <= family.q + noise
+
+
 @each_family
 def test_copies_are_equal_and_draw_the_same(family):
-    """Snapshots pickle and River deep-copies; neither may change what is drawn."""
+    """Snapshots pickle families and draws, and River deep-copies; neither changes what is drawn."""
     x = np.linspace(-1.0, 1.0, 5)
+    w = family.draw(20, 5, np.random.default_rng(3))
     for twin in (pickle.loads(pickle.dumps(family)), copy.deepcopy(family)):
         assert twin == family
         assert hash(twin) == hash(family)
-        psi, psi_twin = (f.psi(x, f.draw(20, 5, np.random.default_rng(3))) for f in (family, twin))
-        np.testing.assert_array_equal(psi, psi_twin)
-
-
-@each_family
-def test_draws_are_picklable(family):
-    """Draws may be kept across events, and so may be part of a snapshot."""
-    x = np.linspace(-1.0, 1.0, 5)
-    w = family.draw(20, 5, np.random.default_rng(3))
-    np.testing.assert_array_equal(family.psi(x, pickle.loads(pickle.dumps(w))), family.psi(x, w))
-
-
-@pytest.mark.parametrize("family", [f for f in FAMILIES if fields(f)], ids=repr)
-def test_families_are_frozen(family):
-    """Changing a law under a running learner would silently break its estimates."""
-    with pytest.raises(FrozenInstanceError):
-        setattr(family, fields(family)[0].name, None)
+        again = pickle.loads(pickle.dumps(twin.draw(20, 5, np.random.default_rng(3))))
+        np.testing.assert_array_equal(family.psi(x, w), twin.psi(x, again))

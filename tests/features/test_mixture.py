@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from iln_stream.features import (
     DecisionStumps,
@@ -20,43 +19,12 @@ X = np.array([[0.0, 0.0], [0.5, -0.3], [1.0, 2.0]])
 
 
 def test_kernel_is_the_weighted_sum():
-    """Weights need not sum to 1; the kernel mixes the components' in their proportion."""
+    """Weights need not sum to 1, and are equal by default; q is mixed alike."""
     expected = sum(p * part.kernel(X, X[1]) for p, part in zip((0.5, 0.3, 0.2), PARTS, strict=True))
     np.testing.assert_allclose(Mixture(PARTS, (5, 3, 2)).kernel(X, X[1]), expected, rtol=1e-12)
-
-
-def test_default_weights_are_equal():
-    """Without weights every component counts alike."""
     expected = np.mean([part.kernel(X, X[1]) for part in PARTS], axis=0)
     np.testing.assert_allclose(Mixture(PARTS).kernel(X, X[1]), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("weights", [None, (5.0, 3.0, 2.0)])
-@pytest.mark.parametrize("i", range(len(X)))
-def test_draws_have_the_kernel_as_mean(mean_product, weights, i):
-    """The closed form is the mean of the draws, so points and weights meet the right component."""
-    family = Mixture(PARTS, weights)
-    mean, standard_error = mean_product(family, X[i], X[1])
-    assert abs(mean - family.kernel(X, X[1])[i]) < 5 * standard_error
-
-
-def test_counts_are_multinomial():
-    """Each draw picks its component independently: counts have the spread of independent draws."""
-    family = Mixture(PARTS, (5.0, 3.0, 2.0))
-    rng = np.random.default_rng(0)
-    n, rounds = 50, 2000
-    counts = np.zeros((rounds, 3))
-    for i in range(rounds):
-        for group in family.draw(n, 2, rng):
-            counts[i, PARTS.index(group.family)] = group.rows.stop - group.rows.start
-    for c, p in enumerate((0.5, 0.3, 0.2)):
-        seen = counts[:, c]
-        expected = stats.binom.pmf(np.arange(n + 1), n, p) * rounds
-        common = expected > 10  # where the chi-square approximation holds; the rest in one cell
-        observed = np.bincount(seen.astype(int), minlength=n + 1)
-        cells = np.append(observed[common], observed[~common].sum())
-        wanted = np.append(expected[common], expected[~common].sum())
-        assert stats.chisquare(cells, wanted).pvalue > 1e-6
+    assert math.isclose(Mixture(PARTS, (5, 3, 2)).q, 0.5 * 0.375 + 0.3 + 0.2)
 
 
 def test_groups_cover_the_draws_in_order():
@@ -79,12 +47,6 @@ def test_few_draws_may_miss_a_component():
     assert family.psi(X[:1], w).shape == (1,)
 
 
-def test_q_is_the_weighted_mean():
-    """3/4 of 3/8 and 1/4 of 1."""
-    family = Mixture((GaussianFourier(), DecisionStumps()), (3.0, 1.0))
-    assert math.isclose(family.q, 0.75 * 0.375 + 0.25)
-
-
 def test_missing_kernel_names_the_component():
     """Accessing a missing kernel raises an error that names the component without one."""
     with pytest.raises(AttributeError, match=r"RandomNetwork\(.*\) has none"):
@@ -101,8 +63,16 @@ def test_mixtures_nest():
     np.testing.assert_allclose(nested(X, X[1]), flat(X, X[1]), rtol=1e-12)
 
 
-def test_of_bandwidths():
-    """Bandwidths become equally likely Gaussian kernels."""
-    assert Mixture.of_bandwidths([0.1, 1.0]) == Mixture(
-        (GaussianFourier(0.1), GaussianFourier(1.0))
-    )
+def test_counts_are_multinomial():
+    """Each draw picks its component independently: counts have the mean and the spread of
+    independent draws, within five standard errors.
+    """
+    family, n, rounds = Mixture(PARTS, (5.0, 3.0, 2.0)), 50, 2000
+    rng, counts = np.random.default_rng(0), np.zeros((2000, 3))
+    for i in range(rounds):
+        for group in family.draw(n, 2, rng):
+            counts[i, PARTS.index(group.family)] = group.rows.stop - group.rows.start
+    p = np.array([0.5, 0.3, 0.2])
+    variance = n * p * (1 - p)
+    assert (np.abs(counts.mean(axis=0) - n * p) < 5 * np.sqrt(variance / rounds)).all()
+    assert (np.abs(counts.var(axis=0) / variance - 1) < 5 * math.sqrt(2 / rounds)).all()

@@ -1,5 +1,8 @@
-"""Compiled code gives the same results whether just compiled or loaded from disk."""
+"""Compiled code is kept on disk and gives the same results from there; functions at addresses; and
+the line that a person reads while functions are being compiled.
+"""
 
+import io
 import os
 import shutil
 import subprocess
@@ -7,10 +10,21 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba import njit
+from numba.core import event
 
 import iln_stream.kernels
-from iln_stream.kernels.jit import compiled
+from iln_stream.kernels.jit import (
+    Notice,
+    address_of,
+    borrowed,
+    call_float,
+    call_int,
+    compiled,
+    notice,
+)
 
 PROGRAM = """
 import hashlib, math, warnings
@@ -144,3 +158,112 @@ def test_compiles_where_nothing_can_be_kept():
     scope = {}
     exec(compile("def twice(x):\n    return 2.0 * x", "<nowhere>", "exec"), scope)
     assert compiled(scope["twice"])(3.0) == 6.0
+
+
+@compiled
+def total(x, factor):
+    result = 0.0
+    for i in range(x.shape[0]):
+        result += x[i]
+    return result * factor
+
+
+@compiled
+def size(x):
+    return x.shape[0]
+
+
+@compiled
+def totals(X, factor, address, out):
+    for i in range(X.shape[0]):
+        out[i] = call_float(address, (X[i], factor))
+
+
+@compiled
+def sizes(X, address):
+    n = 0
+    for i in range(X.shape[0]):
+        n += call_int(address, (X[i],))
+    return n
+
+
+@pytest.mark.parametrize("factor", [2.5, 3])
+def test_the_function_at_an_address_is_called(factor):
+    """With each row and a number of either type; the address is that of the code for its types."""
+    X, out = np.random.default_rng(0).normal(size=(20, 7)), np.zeros(20)
+    address = address_of(total, X[0], factor)
+    totals(X, factor, address, out)
+    assert out.tolist() == [total(x, factor) for x in X]
+    assert address_of(total, X[1], factor) == address
+    assert address_of(total, X[1], 3 if factor == 2.5 else 2.5) != address
+    assert sizes(X, address_of(size, X[0])) == 140
+
+
+def test_other_types_have_other_addresses():
+    """Of arrays that are read-only, of another precision or with gaps."""
+    x = np.zeros(8)
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    arrays = (x, fixed, x.astype(np.float32), x[::2])
+    assert len({address_of(size, each) for each in arrays}) == len(arrays)
+
+
+@njit
+def fill(array):
+    part = borrowed(array)[2:8].reshape(2, 3)
+    for i in range(2):
+        part[i] = i + 1.0
+
+
+def test_slices_of_a_borrowed_array_are_parts_of_it():
+    """What is written to them is in the array, which is not freed with them."""
+    array = np.zeros(10)
+    for _ in range(1_000):
+        fill(array)
+    assert array.tolist() == [0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 0.0, 0.0]
+
+
+class Screen(io.StringIO):
+    """Standard error that is a terminal, or not."""
+
+    def __init__(self, is_terminal):
+        super().__init__()
+        self.isatty = lambda: is_terminal
+
+
+def shown(mine, monkeypatch, *, on_terminal):
+    """What a notice writes to standard error while two functions are compiled."""
+    screen = Screen(on_terminal)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", screen)
+        with notice.silent(), event.install_listener("numba:compile", mine):
+            for _ in range(2):
+                compiled(eval("lambda x: x + 1"))(1.0)
+    return screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("after", "on_terminal", "times"), [(0.0, True, 1), (60.0, True, 0), (0.0, False, 0)]
+)
+def test_who_waits_at_a_terminal_knows_why(monkeypatch, after, on_terminal, times):
+    """By one line for all functions; a short wait needs none, and a log gets another."""
+    written = shown(Notice(after=after), monkeypatch, on_terminal=on_terminal)
+    assert written.count("compiles its loops") == times
+
+
+def test_a_notebook_gets_it(monkeypatch):
+    """Its standard error is no terminal, but is shown at once."""
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    assert "compiles its loops" in shown(Notice(after=0.0), monkeypatch, on_terminal=False)
+
+
+def test_whoever_reports_silences_it(monkeypatch):
+    """`iln-stream warm` and the service say themselves what is compiled."""
+    mine = Notice(after=0.0)
+    with mine.silent():
+        assert shown(mine, monkeypatch, on_terminal=True) == ""
+
+
+def test_our_functions_are_watched():
+    """The learner's module registers it, without a call by the user."""
+    assert notice in event._registered["numba:compile"]

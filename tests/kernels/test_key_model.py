@@ -7,9 +7,7 @@ import pytest
 
 from iln_stream.kernels.columns import ABSENT, no_statistics
 from iln_stream.kernels.key_model import (
-    CLOCK,
     CORRECTION,
-    EVENTS,
     EXPECTED,
     OUT,
     SPREAD,
@@ -202,24 +200,6 @@ def test_it_is_the_model_in_numpy(frozen_after):
     assert shared[start + 144 :] == pytest.approx(law.bins)
 
 
-def test_effects_and_noise_are_found():
-    """The law of the effects, the noise and a key's effects are about those of the stream."""
-    rows, stats, shared, scratch = fresh(200)
-    rng = np.random.default_rng(1)
-    level, slopes = 3 * rng.normal(size=200), rng.normal(size=(200, Q))
-    errors = []
-    for t in range(20_000):
-        k, x = int(rng.integers(200)), rng.normal(size=Q)
-        y = level[k] + slopes[k] @ x + 0.3 * rng.normal()
-        errors.append(y - learn_key(0.0, y, x, rows[k], stats, shared, scratch, False))
-        assert shared[CLOCK] == t + 1
-    sd = np.sqrt(shared[16 : 16 + D] / shared[16 + D : 16 + 2 * D])
-    assert sd == pytest.approx([3, 1, 1, 1], rel=0.2)
-    assert np.std(errors[10_000:]) < 0.36
-    effects_of(rows[7], shared, D, D, scratch)
-    assert scratch[1, :D] == pytest.approx([level[7], *slopes[7]], abs=0.3)
-
-
 def test_errors_fall_below_their_quantiles():
     """|error| is below the expected one times the ratio of a level about as often as it says."""
     rows, stats, shared, scratch = fresh()
@@ -244,38 +224,23 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
-@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "frozen"),
+    [*((kind, False) for kind in HOSTILE), ("huge targets", True), ("infinite", True)],
+)
 def test_all_stays_finite(kind, frozen):
     """Whatever comes at first and later, all is finite, and it recovers to the stream."""
     rows, stats, shared, scratch = fresh()
-    events = list(stream(6000))
+    events = list(stream(3000))
     if frozen:
         for k, x, y, g in events[:500]:
             learn_key(g, y, x, rows[k], stats, shared, scratch, False)
     errors = []
     for t, (k, x, y, g) in enumerate(events):
-        if t < 3 or 500 <= t < 1500:
+        if t < 3 or 500 <= t < 1000:
             x, y = HOSTILE[kind](t, x, y)
         p = learn_key(g, y, x, rows[k], stats, shared, scratch, frozen)
         assert math.isfinite(p)
         errors.append(abs(y - p))
     assert np.isfinite(np.concatenate([*rows, shared, scratch.ravel()])).all()
     assert np.mean(errors[-1000:]) < 1.7
-
-
-def test_a_key_without_events_has_the_mean_effect():
-    """A new key is predicted as the mean key, and by the experts that new keys of its age need."""
-    rows, stats, shared, scratch = fresh(50)
-    rng = np.random.default_rng(2)
-    for _ in range(4000):
-        x = rng.normal(size=Q)
-        learn_key(
-            0.0, 5 + x[0] + 0.1 * rng.normal(), x, rows[rng.integers(50)], stats, shared,
-            scratch, False,
-        )  # fmt: skip
-    nobody = np.zeros(row_size(D))
-    x = np.array([1.0, 0.0, 0.0])
-    assert predict_key(0.0, x, nobody, stats, shared, scratch) == pytest.approx(6, abs=0.5)
-    assert not nobody.any()
-    assert rows[0][EVENTS] > 0

@@ -1,13 +1,16 @@
+"""The nearest stored events, against sorting all; what they predict is recomputed where their
+engine is tested.
+"""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.kernels.columns import ABSENT
-from iln_stream.kernels.nearest import median, median_where, most_alike, nearest, put_in_order
+from iln_stream.kernels.nearest import median_where, most_alike, nearest, put_in_order
 
 
-@pytest.mark.parametrize("n", [3, 256, 700])
+@pytest.mark.parametrize("n", [3, 700])
 def test_nearest_are_those_of_a_sort(n):
     """The five nearest in scaled columns are those from sorting all distances."""
     rng = np.random.default_rng(n)
@@ -18,18 +21,7 @@ def test_nearest_are_those_of_a_sort(n):
     assert which[:n].tolist() == np.argsort(squares)[:5].tolist()[:n]
 
 
-def test_absent_values_are_far_away_but_no_further():
-    """An event that lacks a column is found if all others are further away in the rest."""
-    columns = np.array([[ABSENT, 0.0], [0.0, 100.0]])
-    which = np.empty(1, np.int64)
-    nearest(columns, 2, np.zeros(2), np.array([1.0, 0.05]), np.empty(1), which)
-    assert which[0] == 1  # at 5, and the other at 10
-    columns[:, 1] = 5.0, 1_000.0
-    nearest(columns, 2, np.zeros(2), np.array([1.0, 0.5]), np.empty(1), which)
-    assert which[0] == 0
-
-
-@pytest.mark.parametrize("n", [1, 255, 600])
+@pytest.mark.parametrize("n", [1, 600])
 def test_most_alike_is_the_least_distance(n):
     """In single precision, too, the event found is at least as near as any other."""
     rng = np.random.default_rng(n)
@@ -38,14 +30,7 @@ def test_most_alike_is_the_least_distance(n):
     assert squares[most_alike(columns, n, row)] == pytest.approx(squares.min(), rel=1e-5)
 
 
-@settings(deadline=None)  # compiles at the first
-@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40))
-def test_median(values):
-    """The median is numpy's."""
-    assert median(np.array(values)) == pytest.approx(np.median(values))
-
-
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)  # the first call compiles
 @given(
     st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=31, max_size=200),
     st.integers(-6, 6),

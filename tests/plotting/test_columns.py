@@ -1,9 +1,16 @@
 import numpy as np
 import pytest
+from river import datasets, dummy, metrics, stats
 from support.prediction_message import message
 
 from iln_stream.errors import IlnError
-from iln_stream.plotting import read_columns
+from iln_stream.plotting import (
+    errors_of_commonest_class,
+    errors_of_running_mean,
+    mean_of_latest,
+    mean_so_far,
+    read_columns,
+)
 from iln_stream.records import read_prediction
 
 
@@ -30,14 +37,9 @@ def test_coverage_is_of_labels_with_an_interval():
     ]
     assert read_columns(rows, None, None).coverage == 0.5
     assert np.isnan(read_columns(rows[2:], None, None).coverage)
-
-
-def test_the_widest_intervals_by_default():
-    """Without a level the highest one is drawn, else the one that is asked for."""
-    rows = [number(1.0, 1.0, intervals={"0.5": (0.0, 2.0), "0.9": (-1.0, 3.0)})]
-    assert read_columns(rows, None, None).high.tolist() == [3.0]
-    narrow = read_columns(rows, 0.5, None)
-    assert (narrow.level, narrow.high.tolist()) == (0.5, [2.0])
+    two = [number(1.0, 1.0, intervals={"0.5": (0.0, 2.0), "0.9": (-1.0, 3.0)})]
+    assert read_columns(two, None, None).high.tolist() == [3.0]  # the highest level
+    assert read_columns(two, 0.5, None).high.tolist() == [2.0]
 
 
 @pytest.mark.parametrize(
@@ -58,10 +60,10 @@ def test_what_can_not_be_drawn(rows, level, said):
 
 
 def test_classes():
-    """Classes have the probability of the predicted one, and errors of 0 and 1."""
+    """Classes have the probability of the predicted one, or 1, and errors of 0 and 1."""
     rows = [
         {"y_pred": None, "y": "a", "probabilities": {}},
-        {"y_pred": "a", "y": "a", "probabilities": {"a": 1.0}},
+        {"y_pred": "a", "y": "a"},
         {"y_pred": "a", "y": "b", "probabilities": {"a": 0.6, "b": 0.4}},
         {"y_pred": "b", "y": None, "probabilities": {"a": 0.3, "b": 0.7}},
     ]
@@ -70,12 +72,6 @@ def test_classes():
     assert found.y_pred.tolist() == [0.0, 1.0, 0.6, 0.7]
     assert found.errors.tolist() == [1.0, 0.0, 1.0]
     assert found.baseline_errors.tolist() == [1.0, 0.0, 1.0]
-
-
-def test_a_classifier_without_probabilities():
-    """Its class has the probability 1, as in the service."""
-    found = read_columns([{"y_pred": "a", "y": "b"}], None, None)
-    assert (found.y_pred.tolist(), found.errors.tolist()) == ([1.0], [1.0])
 
 
 def test_forecasts_of_one_horizon():
@@ -88,3 +84,32 @@ def test_forecasts_of_one_horizon():
         read_columns(rows, None, 3)
     with pytest.raises(IlnError, match="that are no forecasts"):
         read_columns([number(1.0, 1.0)], None, 3)
+
+
+def test_the_running_mean_is_rivers():
+    """The baseline's error is that of River's regressor of the mean, event by event."""
+    labels = [y for _, y in datasets.TrumpApproval().take(50)]
+    model, metric, expected = dummy.StatisticRegressor(stats.Mean()), metrics.MAE(), []
+    for y in labels:
+        metric.update(y, model.predict_one({}))
+        model.learn_one({}, y)
+        expected.append(metric.get())
+    found = mean_so_far(errors_of_running_mean(np.array(labels)))
+    assert found == pytest.approx(expected)
+
+
+def test_the_commonest_class():
+    """The class that came most often predicts; the earlier of two that came equally often. A class
+    is known by its type, too.
+    """
+    found = errors_of_commonest_class(["a", "b", "b", "b", "a"])
+    assert found.tolist() == [1.0, 1.0, 1.0, 0.0, 1.0]
+    assert errors_of_commonest_class([True, True, 1]).tolist() == [1.0, 0.0, 1.0]
+
+
+def test_the_latest_errors():
+    """The mean is over exactly the last errors, and unknown before there are so many."""
+    errors = np.random.default_rng(1).random(20)
+    found = mean_of_latest(errors, 7)
+    assert np.isnan(found[:6]).all()
+    assert found[6:] == pytest.approx([errors[i - 6 : i + 1].mean() for i in range(6, 20)])

@@ -1,6 +1,9 @@
+import sys
+
 import pytest
 
 from iln_stream.figures import log_scale, new_figure, save
+from iln_stream.plotting import plot_predictions
 
 
 def drawn():
@@ -27,12 +30,6 @@ def test_a_notebook_shows_it():
     assert drawn()._repr_png_().startswith(b"\x89PNG")
 
 
-def test_an_unknown_format(tmp_path):
-    """Matplotlib names the formats that it knows."""
-    with pytest.raises(ValueError, match="supported formats"):
-        save(drawn(), tmp_path / "picture.xyz")
-
-
 def test_ticks_are_plain_numbers():
     """A logarithmic axis within a decade has ticks, written without exponents."""
     figure = drawn()
@@ -42,3 +39,12 @@ def test_ticks_are_plain_numbers():
     low, high = axes.get_ylim()
     labels = [t.get_text() for t in axes.get_yticklabels() if low <= t.get_position()[1] <= high]
     assert labels == ["0.2", "0.5"]
+
+
+def test_without_matplotlib(monkeypatch):
+    """The error names the extra to install."""
+    monkeypatch.delitem(sys.modules, "iln_stream.figures", raising=False)
+    monkeypatch.delattr("iln_stream.figures", raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'iln-stream\[plot\]'"):
+        plot_predictions([{"y_pred": 1.0, "y": 1.0}])

@@ -51,15 +51,6 @@ def test_the_errors_are_of_all_predictions():
     assert found == pytest.approx(np.abs(labels - before).mean())
 
 
-def test_labels_that_are_not_known_yet():
-    """A prediction without a label is drawn, and moves no error."""
-    rows = numbers(60)
-    rows[59]["y"] = None
-    upper, lower = plot_predictions(rows).axes
-    assert np.isnan(line(upper, "label")[1][-1])
-    assert line(lower, "over all")[0][-1] == 59
-
-
 def test_no_labels():
     """Predictions alone have no errors, and the picture says so."""
     rows = [{"y_pred": 1.0, "y": None} for _ in range(5)]
@@ -117,7 +108,6 @@ def test_a_figure_of_ones_own():
     ("options", "said"),
     [
         ({"last": 0}, "last must be a number of predictions, at least 1, not 0"),
-        ({"window": 1.5}, "window must be"),
         ({"against": "id"}, 'against = \'id\': give "event" or "time"'),
         ({"against": "time"}, "not all predictions have a time"),
     ],

@@ -12,16 +12,8 @@ from iln_stream.records import read_prediction
 
 def test_a_row_of_a_loop():
     """All that a dict may have is read, levels as numbers, times as POSIX seconds."""
-    (row,) = read_rows(
-        [
-            {
-                "y_pred": 2.0,
-                "y": 3.0,
-                "intervals": {"0.9": (1, 4)},
-                "time": datetime(2026, 1, 1, tzinfo=UTC),
-            }
-        ]
-    )
+    time = datetime(2026, 1, 1, tzinfo=UTC)
+    (row,) = read_rows([{"y_pred": 2.0, "y": 3.0, "intervals": {"0.9": (1, 4)}, "time": time}])
     assert (row.y_pred, row.y, row.intervals, row.is_class) == (2.0, 3.0, {0.9: (1, 4)}, False)
     assert row.time == 1767225600.0
 
@@ -65,12 +57,6 @@ def test_a_file_of_messages(tmp_path):
     assert (second.y, second.time, second.intervals[0.9]) == (2.0, 60.0, (-1.0, 3.0))
 
 
-def test_a_message_may_be_an_object():
-    """What `read_prediction` returns is a row, too."""
-    (row,) = read_rows([read_prediction(message(y_pred=4.0))])
-    assert (row.y_pred, row.place) == (4.0, ("s", 0, 0))
-
-
 def test_classes_true_and_one_are_two(tmp_path):
     """The probability is that of the predicted class, not of one that is equal in Python."""
     probabilities = [{"class": 1, "p": 0.2}, {"class": True, "p": 0.8}]
@@ -96,25 +82,16 @@ def test_a_repeat_is_one_row(tmp_path):
 
 
 def test_a_last_line_that_is_being_written(tmp_path):
-    """The incomplete last line of a run that goes on is left out."""
-    (tmp_path / "p.jsonl").write_text(f"{message(0)}\n{message(1)[:50]}")
-    assert len(list(read_rows(tmp_path / "p.jsonl"))) == 1
-
-
-def test_a_last_line_without_line_break(tmp_path):
-    """A complete last line counts, with or without a line break."""
-    (tmp_path / "p.jsonl").write_text(f"{message(0)}\n{message(1)}")
-    assert len(list(read_rows(tmp_path / "p.jsonl"))) == 2
+    """The incomplete last line of a run that goes on is left out; a complete one counts."""
+    for last, n in ((message(1)[:50], 1), (message(1), 2)):
+        (tmp_path / "p.jsonl").write_text(f"{message(0)}\n{last}")
+        assert len(list(read_rows(tmp_path / "p.jsonl"))) == n
 
 
 def test_another_file_is_refused(tmp_path):
-    """The error names the line, and the setting that writes such a file."""
+    """The error names the line and the setting that writes such a file, or the missing file."""
     (tmp_path / "p.jsonl").write_text(f'{message(0)}\n{{"x": {{}}, "y": 1.0}}\n')
     with pytest.raises(IlnError, match=r"p\.jsonl, line 2 is not a prediction.* predictions = "):
         list(read_rows(str(tmp_path / "p.jsonl")))
-
-
-def test_a_missing_file(tmp_path):
-    """The error says what the system says."""
     with pytest.raises(IlnError, match=r"none\.jsonl: No such file"):
         list(read_rows(tmp_path / "none.jsonl"))

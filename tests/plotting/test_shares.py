@@ -25,11 +25,12 @@ def bars(figure):
 
 
 def test_relevance(learner):
-    """A bar for each input, its length the relevance, the largest above."""
+    """A bar for each input, its length the relevance, the largest above; and for each expert."""
     found = bars(plot_relevance(learner))
     assert found == learner.relevance
     assert list(found) == sorted(found, key=found.__getitem__, reverse=True)
     assert next(iter(found)) == "a"
+    assert bars(plot_weights(learner)) == pytest.approx(learner.expert_weights)
 
 
 def test_others_are_one_bar(learner):
@@ -37,11 +38,6 @@ def test_others_are_one_bar(learner):
     found = bars(plot_relevance(learner, most=1))
     assert list(found) == ["a", "2 others"]
     assert sum(found.values()) == pytest.approx(1.0)
-
-
-def test_weights(learner):
-    """A bar for each expert."""
-    assert bars(plot_weights(learner)) == pytest.approx(learner.expert_weights)
 
 
 @pytest.mark.parametrize(

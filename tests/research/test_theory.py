@@ -5,12 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import integrate
 
 from iln_stream import theory
-from iln_stream.features import DecisionStumps, GaussianFourier, closed_form
-from iln_stream.learners.estimators.sampled import est_scalar_prod
-from iln_stream.learners.estimators.support import Support
+from iln_stream.features import DecisionStumps, GaussianFourier
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.research import theory as theorem_1
 
@@ -39,8 +36,8 @@ class TestSteps:
             assert theory.step_size(B, horizon) == known._step(t, 1.0)
             assert theory.anytime_step(B, t) == unknown._step(t, 1.0)
 
-    @pytest.mark.parametrize("B", [1e-2, 0.99, 1.0, 1.5, 3.0, 9.3, 1e3])
-    @pytest.mark.parametrize("t", [0, 1, 2, 63, 64, 65, 66, 100, 5000])
+    @pytest.mark.parametrize("B", [1e-2, 1.0, 9.3, 1e3])
+    @pytest.mark.parametrize("t", [0, 1, 64, 65, 5000])
     def test_sum_is_the_sum(self, B, t):
         """The fast sum equals adding up, on both sides of the cap and of the series' start."""
         slow = math.fsum(theory.anytime_step(B, s) for s in range(1, t + 1))
@@ -76,7 +73,7 @@ class TestTail:
     @pytest.mark.parametrize("q", [None, 0.1])
     def test_draws_for_survives_rounding(self, q):
         """For exactly the bound of m draws it returns m; for the next smaller delta, m + 1."""
-        for m, eps in product(range(500, 2000), (0.17, 0.3)):
+        for m, eps in product(range(500, 2000, 7), (0.17, 0.3)):
             delta = theory.tail_bound(m, eps, 3.0, q)
             assert theory.draws_for(eps, delta, 3.0, q) == m
             assert theory.draws_for(eps, math.nextafter(delta, 0), 3.0, q) == m + 1
@@ -89,51 +86,12 @@ class TestTail:
         if q + eps / l1 / 3 >= 1:
             assert with_q == without
 
-    @pytest.mark.parametrize("q", [0.01, 0.05, 3 / 8, 1.0])
-    @pytest.mark.parametrize("m", [1, 2, 4, 16, 64, 256])
+    @pytest.mark.parametrize("q", [0.01, 3 / 8, 1.0])
+    @pytest.mark.parametrize("m", [1, 4, 256])
     def test_holds_exactly_for_extreme_terms(self, m, q):
         """Terms in {-1, 0, 1}, the widest there are at this q: the exact tail is never above."""
         for eps in np.linspace(0.01, 0.99, 50):
             assert exact_tail(m, eps, q) <= theory.tail_bound(m, eps, 1.0, q) + 1e-12
-
-    def test_variance_alone_would_be_false(self):
-        """Hoeffding's bound with q in place of 1, Bernstein's without r / 3, does not hold."""
-        assert exact_tail(1, 0.9, 0.05) > 50 * 2 * math.exp(-(0.9**2) / (2 * 0.05))
-
-    @pytest.mark.parametrize("m", [1, 2, 4, 16, 64])
-    def test_printed_equation_19_is_false(self, m):
-        """Units of +-1 break exp(-m eps^2 / ||alpha||_1^2) at each m: nobody should restore it."""
-        broken = [
-            eps
-            for eps in np.linspace(0.1, 0.9, 9)
-            if exact_tail(m, eps, 1.0) > math.exp(-m * eps**2)
-        ]
-        assert broken
-
-    @pytest.mark.parametrize("m", [1, 2])
-    def test_factor_2_in_front_is_needed(self, m):
-        """One side's bound, exp(-m eps^2 / (2 ||alpha||_1^2)), does not hold for both sides."""
-        assert exact_tail(m, 0.99, 1.0) > 1.3 * math.exp(-m * 0.99**2 / 2)
-
-    def test_estimates_keep_it(self):
-        """4000 real estimates with cosines: the rate of errors is within the bound.
-
-        Four checks at 4 sigma of a rate equal to the bound: a true bound fails at most once in 7000
-        runs, and the seed is fixed.
-        """
-        rng, family, m, repeats = np.random.default_rng(0), GaussianFourier(0.3), 30, 4000
-        support = Support()
-        for alpha in (1.0, -0.7, 0.4):
-            support.append(rng.standard_normal(2), alpha)
-        x, l1 = support.rows(2)[0].copy(), support.alpha_l1
-        f = float(support.alpha @ closed_form(family)(support.rows(2), x))
-        estimates = [est_scalar_prod(support, x, m, family, rng).value for _ in range(repeats)]
-        errors = np.abs(np.array(estimates) - f)
-        for eps in (0.4, 0.6, 0.8, 1.0):
-            bound = theory.tail_bound(m, eps, l1, family.q)
-            assert np.mean(errors > eps) <= bound + 4 * math.sqrt(bound * (1 - bound) / repeats)
-        # A bound four times too optimistic in m would be caught.
-        assert np.mean(errors > 0.4) > theory.tail_bound(4 * m, 0.4, l1, family.q)
 
     def test_nothing_to_estimate_is_exact(self):
         """alpha = 0 needs no draw and makes no error, as est_scalar_prod has it."""
@@ -175,20 +133,6 @@ class TestTheorem1:
             theory.tail_bound(5000, 8.0, 17 * 10.0)
         )
 
-    @given(st.floats(0.0, 1800.0), st.floats(0.0, 8.0))
-    def test_printed_lemma_2_holds_for_wrong_shrinks_unless_it_is_tiny(self, x, f):
-        """With B = 1 and x = m / (eta t)^2: for |E| >= 16 although f = +-f_t is at most 8, both
-        sides of Hoeffding together are below the printed bound up to x = 1800."""
-        near, far = (math.exp(-x * (16 - side) ** 2 / (2 * 289)) for side in (f, -f))
-        assert near + far <= 2 * math.exp(-x / 9) * (1 + 1e-9)
-        assert 2 * math.exp(-1800 / 9) < math.exp(-199)
-
-    @given(st.floats(1.0304, 50.0), st.integers(0, 10**6), st.floats(0.1, 1e4))
-    def test_printed_lemma_2_holds_above_b_1_0304(self, B, m, eta_t):
-        """There Hoeffding's bound is no more than the printed 2 exp(-m / (3 eta t)^2)."""
-        printed = 2 * math.exp(-m / (3 * eta_t) ** 2)
-        assert theory.tail_bound(m, 8 * B, (16 * B + 1) * eta_t) <= printed * (1 + 1e-9)
-
     @pytest.mark.parametrize("eta", [0.125, 0.05, 0.01])
     def test_printed_lemma_2_holds_at_b_1_until_eta_t_is_1092(self, eta):
         """The largest ||alpha||_1 that |E_t| <= ||alpha||_1 allows is below sqrt(288) eta t, at
@@ -213,14 +157,6 @@ class TestTheorem1:
         """The brief's figure of the proof's m: 7e7 at B = 1, T = 1e4."""
         assert theory.draws_of_theorem_1(1.0, 10**4) == pytest.approx(7e7, rel=0.02)
 
-    @given(st.floats(1.0, 10.0), st.floats(1.001, 2.0), st.floats(1.001, 10.0))
-    def test_draws_grow_with_norm_bound_and_horizon(self, B, wider, longer):
-        """A larger ball or a longer stream needs more draws."""
-        T = 10**5
-        m = theory.draws_of_theorem_1(B, T)
-        assert theory.draws_of_theorem_1(B * wider, T) > m
-        assert theory.draws_of_theorem_1(B, int(T * longer)) > m
-
     @given(st.floats(1.0, 10.0), st.floats(1e-4, 1.0), st.floats(0.01, 1.0), st.floats(1.001, 2.0))
     def test_regret_grows_with_horizon_and_noise(self, B, variance, q, factor):
         """A longer stream or more noise raises the bound; a larger q, at its price, doesn't."""
@@ -229,12 +165,6 @@ class TestTheorem1:
         assert theory.regret_bound(B, int(T * factor), variance, q) > bound
         assert theory.regret_bound(B, T, variance * factor, q) > bound
         assert theory.regret_bound(B, T, variance, min(1.0, q * factor)) <= bound
-
-    @given(st.floats(1.0, 10.0), st.floats(1e-4, 0.05), st.floats(0.5, 1.0), st.floats(1.001, 2.0))
-    def test_regret_grows_with_the_ball(self, B, variance, q, factor):
-        """A larger ball raises the bound, where wrong shrinks are as rare as they should be."""
-        larger = theory.regret_bound(B * factor, 10**5, variance, q)
-        assert larger > theory.regret_bound(B, 10**5, variance, q)
 
     def test_regret_is_of_order_b_root_t(self):
         """Theorem 1's O(B sqrt(T)), with the constant 1 in the end."""
@@ -278,78 +208,11 @@ class TestTheorem1:
         allowed = eta / 2 * ((p - y) ** 2 + mass * size**2) + r
         assert gain >= regret - allowed - 1e-6 * (1 + abs(gain) + abs(regret))
 
-    def test_a_wrong_shrink_has_its_price(self):
-        """Without r the inequality fails, so r is necessary: a shrink at f_t(x) = 0."""
-        B, eta, size = 1.0, 0.1, 17.0
-        f_t = np.array([0.0, 0.8])
-        gain = (np.sum((f_t - f_t) ** 2) - np.sum((f_t / 4 - f_t) ** 2)) / (2 * eta)
-        # x is seen by f_t and f alike as 0 and E is off by +-17 for certain: loss and regret are 0.
-        assert gain < -1.7
-        assert gain >= -theorem_1._price_of_wrong_shrinks(B, eta, size**2)
-
-    @pytest.mark.parametrize("B", [1.0, 3.0])
-    @pytest.mark.parametrize("s", [0.1, 1.0, 4.0])
-    def test_price_is_that_of_the_derivation(self, B, s):
-        """r bounds docs/theory.md's expectations under the widest law, by 15 % at most."""
-
-        def beyond(z, power):
-            """E[|e|^power; |e| > z] if P(|e| > x) = 2 exp(-x^2 / (2 s)) for x >= z."""
-            at = 2 * math.exp(-(z**2) / (2 * s))
-            return (
-                at * z**power
-                + integrate.quad(
-                    lambda x: power * x ** (power - 1) * 2 * math.exp(-(x**2) / (2 * s)),
-                    z,
-                    math.inf,
-                )[0]
-            )
-
-        for eta in (0.01, 0.125):
-            lost_step = 9 * B * (beyond(8 * B, 1) + 9 * B * beyond(8 * B, 0))
-            wrong_shrink = 0.3 * B**2 / eta * beyond(8 * B, 0)
-            no_shrink = beyond(3.5 * B, 2) / 2
-            r = theorem_1._price_of_wrong_shrinks(B, eta, s)
-            exact = lost_step + wrong_shrink + no_shrink
-            assert exact * (1 - 1e-6) <= r <= 1.15 * exact
-            r_first = r - no_shrink
-            first = lost_step + wrong_shrink
-            assert first - 1e-6 * r <= r_first <= 1.15 * first + 1e-6 * r
-
     def test_regret_charges_the_price_on_each_event(self):
         """Fewer draws for the same variance, a smaller q, cost T r / (1 - eta) more."""
         few, many = theory.regret_bound(1.0, 10**4, 1.0, 0.1), theory.regret_bound(1.0, 10**4, 1.0)
         prices = [theorem_1._price_of_wrong_shrinks(1.0, 0.01, s) for s in (10.0, 1.0)]
         assert few - many == pytest.approx(10**4 * (prices[0] - prices[1]) / 0.99)
-
-    def test_regret_of_real_runs_is_within_the_bound(self):
-        """The learner on a noisy stream that is hard to fit, against the best f of the ball.
-
-        The bound is on the expectation. Runs spread by less than 1 around 12, the bound is 21.6, so
-        the mean of 6 runs of a sound learner exceeds it less than once in 1e6; the seeds are fixed.
-        """
-        B, T, v, family = 1.0, 400, 0.05, GaussianFourier(100.0)
-        kernel = closed_form(family)
-        regrets = []
-        for seed in range(6):
-            rng = np.random.default_rng(seed)
-            X = rng.uniform(-1.5, 1.5, (T, 2))
-            y = np.clip(np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(T), -1, 1)
-            K = np.array([kernel(X, x) for x in X])
-            model = ShrinkingGradient(
-                family, norm_bound=B, horizon=T, variance=v, max_draws=10**7, min_draws=1, seed=seed
-            )
-            loss = 0.0
-            for t in range(T):
-                if t:
-                    loss += (float(model.iterate.support.alpha @ K[:t, t]) - y[t]) ** 2 / 2
-                else:
-                    loss += y[0] ** 2 / 2
-                model.learn_one({"a": X[t, 0], "b": X[t, 1]}, y[t])
-            assert (model.n_capped, model.n_shrinks) == (0, 0)
-            regrets.append(loss - best_loss(K, y, B))
-        bound = theory.regret_bound(B, T, v, family.q)
-        assert bound / 4 < np.mean(regrets) <= bound  # so the bound says something here
-        assert np.std(regrets, ddof=1) < 1.0
 
     def test_bound_is_tight(self):
         """With mutually orthogonal x and y = 1 the learner's regret is 90 % of the bound."""
@@ -386,18 +249,6 @@ class Orthogonal:
 
     def psi(self, x, w):
         return w[np.arange(len(w)), x[..., 0].astype(int)]
-
-
-def best_loss(K: np.ndarray, y: np.ndarray, B: float) -> float:
-    """Least sum of losses over f = sum beta_i k(x_i, .) with ||f|| <= B: ridge, by bisection."""
-    values, vectors = np.linalg.eigh(K)
-    values, z = np.maximum(values, 0.0), vectors.T @ y
-    low, high = 1e-9, 1e9
-    for _ in range(200):
-        ridge = math.sqrt(low * high)
-        norm = math.sqrt(float(np.sum(values * z**2 / (values + ridge) ** 2)))
-        low, high = (ridge, high) if norm > B else (low, ridge)
-    return float(np.sum((high * z / (values + high)) ** 2)) / 2
 
 
 class TestKappa:
@@ -456,21 +307,6 @@ class TestDiverging:
         """A third, the rms of scaled targets, or twice a small norm bound."""
         assert theory.diverging(noise * 10, 1.0, 100, B) is told
 
-    def test_noise_as_large_as_targets_loses_to_zero(self):
-        """Units of +-1 with a standard deviation of the targets' rms: E's loss exceeds zero's.
-
-        Even where f is exactly the target. 20000 estimates; 5 sigma of their mean square is 5 %.
-        """
-        family, m, rng = DecisionStumps(3.0), 100, np.random.default_rng(0)
-        support = Support()
-        for alpha in (1.5, -1.5):
-            support.append(np.zeros(1), alpha)
-        y = 0.0  # f(x) = 0 at every x
-        rms = 0.28
-        assert theory.diverging(support.alpha_l1, 1.0, m, 1.0, rms)
-        values = [est_scalar_prod(support, np.ones(1), m, family, rng).value for _ in range(20_000)]
-        assert np.mean(np.square(np.array(values) - y)) > rms**2
-
     @pytest.mark.parametrize("scale", [1.0, 0.3])
     def test_follows_the_targets_size(self, scale):
         """Given their rms, the same runs count as diverging at every scale of the targets."""
@@ -486,29 +322,18 @@ class TestDiverging:
     ("call", "name"),
     [
         (lambda: theory.step_size(0.0, 10), "norm_bound"),
-        (lambda: theory.step_size(1.0, 0), "horizon"),
-        (lambda: theory.step_size(1.0, math.inf), "horizon"),
         (lambda: theory.anytime_step(math.nan, 1), "norm_bound"),
         (lambda: theory.anytime_step(1.0, 0), "t = 0"),
         (lambda: theory.sum_of_steps(1.0, -1), "t = -1"),
-        (lambda: theory.sum_of_steps(1.0, 1, horizon=0), "horizon"),
         (lambda: theory.draws_of_theorem_1(0.5, 10**6), "norm_bound"),
         (lambda: theory.draws_of_theorem_1(1.0, 64), "horizon"),
         (lambda: theory.lemma_2_bound(1, 0.0, 1), "step"),
-        (lambda: theory.lemma_2_bound(1, 0.1, 0), "t = 0"),
         (lambda: theory.regret_bound(2.0, 256, 0.01), "horizon"),
-        (lambda: theory.regret_bound(1.0, 1000, 0.0), "variance"),
         (lambda: theory.regret_bound(1.0, 1000, 0.01, q=1.1), "q = 1.1"),
         (lambda: theory.tail_bound(-1, 0.1, 1.0), "draws"),
-        (lambda: theory.tail_bound(1.5, 0.1, 1.0), "draws"),
-        (lambda: theory.tail_bound(1, 0.0, 1.0), "eps"),
         (lambda: theory.tail_bound(1, 0.1, -1.0), "alpha_l1"),
-        (lambda: theory.tail_bound(1, 0.1, 0.0, q=0.0), "q = 0.0"),
-        (lambda: theory.draws_for(0.1, 0.0, 1.0), "delta"),
         (lambda: theory.draws_for(0.1, 1.0, 1.0), "delta"),
-        (lambda: theory.draws_for_variance(1.0, math.inf, 1.0), "variance"),
         (lambda: theory.draws_for_variance(math.nan, 1.0, 1.0), "alpha_l1"),
-        (lambda: theory.kappa(-1.0, 1), "steps"),
         (lambda: theory.kappa(1.0, 0), "draws"),
         (lambda: theory.diverging(1.0, 1.0, 0, 1.0), "draws"),
         (lambda: theory.diverging(1.0, 1.0, 1, 1.0, target_rms=0.0), "target_rms"),

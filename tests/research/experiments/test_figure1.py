@@ -1,36 +1,15 @@
 """The experiment `figure1`, in its quick mode."""
 
-import json
-
 import numpy as np
-import pytest
 
-from iln_stream.research.experiments import figure1
 from iln_stream.research.experiments.figure1 import (
     EXACT,
     FIXED,
     LEARNERS,
     READINGS,
     SHRINK,
-    run,
     stream,
 )
-
-
-@pytest.fixture(scope="module")
-def result():
-    return run(full=False, seeds=2, progress=lambda line: None)
-
-
-def test_every_reading(result):
-    """Each reading has a mean with standard error for each learner and D."""
-    figures = result.figures
-    assert list(figures["readings"]) == list(READINGS)
-    for found in figures["readings"].values():
-        assert list(found["losses"]) == list(LEARNERS)
-        for points in found["losses"].values():
-            assert len(points) == len(figures["dimensions"])
-            assert all(point["standard_error"] is not None for point in points)
 
 
 def test_what_must_hold(result):
@@ -66,11 +45,7 @@ def test_stream():
     assert np.abs(stream(550, 1, True)[0]).max() == 1
 
 
-def test_notes_and_plot(result):
-    """The notes count the D at which each half of the order holds; the plot reads the figures."""
-    from matplotlib.figure import Figure
-
+def test_notes_and_plot(result, legend):
+    """The notes count the D at which each half of the order holds."""
     assert len(result.notes) == 1 + len(READINGS)
-    axes = Figure().subplots()
-    figure1._draw(axes, json.loads(json.dumps(result.document()))["figures"])
-    assert len(axes.get_legend().get_texts()) == len(LEARNERS) + 3
+    assert len(legend) == len(LEARNERS) + 3

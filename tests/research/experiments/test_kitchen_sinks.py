@@ -1,37 +1,12 @@
 """The experiment `kitchen_sinks`, quick, on synthetic data."""
 
-import json
-
-import pytest
-from matplotlib.figure import Figure
-
 from iln_stream.research.experiments import kitchen_sinks
 
 
-@pytest.fixture(scope="module")
-def result():
-    patch = pytest.MonkeyPatch()
-    patch.delenv("ILN_DATA", raising=False)
-    lines = []
-    found = kitchen_sinks.run(False, 2, lines.append)
-    patch.undo()
-    assert len(lines) >= 6
-    return found
-
-
-def test_document_and_plot(result):
-    """The figure draws from stored figures alone, with a legend, and says that it is quick."""
-    stored = json.loads(json.dumps(result.document()))
-    assert stored["name"] == "kitchen_sinks"
-    axes = Figure().subplots()
-    type(result)(**{**vars(result), "figures": stored["figures"]}).plot(axes)
-    assert "quick" in axes.get_title()
-    assert axes.get_legend() is not None
-
-
-def test_more_units_err_less(result):
+def test_more_units_err_less(result, legend):
     """More units err less than few; AdaBoost beats guessing; on the substitute there is no verdict
     about the source."""
+    assert legend
     assert len(result.notes) == 1
     assert "synthetic" in result.notes[0]
     methods = result.figures["methods"]

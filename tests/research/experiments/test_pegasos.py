@@ -1,28 +1,11 @@
 """The experiment `pegasos`, run in its quick mode on the substitute and drawn."""
 
-import json
-from pathlib import Path
-
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 from iln_stream.research.experiments import pegasos
 from iln_stream.research.experiments.data import Split, synthetic_census
-from iln_stream.research.experiments.pegasos import BATCH, ONLINE, QUICK, _fit, _learn, run
-
-mpl.use("Agg")
-
-
-@pytest.fixture(scope="module")
-def result():
-    patch = pytest.MonkeyPatch()
-    patch.delenv("ILN_DATA", raising=False)
-    lines = []
-    found = run(full=False, seeds=2, progress=lines.append)
-    patch.undo()
-    assert len(lines) == 2 * len(ONLINE | BATCH)
-    return found
+from iln_stream.research.experiments.pegasos import BATCH, ONLINE, QUICK, _fit, _learn
 
 
 def halves(seed):
@@ -72,27 +55,6 @@ def test_accounts(result):
     assert methods["budget 200, merging"][-1]["kernels"]["mean"] > 200
 
 
-def test_says_what_it_ran_on(result):
-    """On the substitute no verdict about the sources is given, and the document is plain JSON."""
-    assert "synthetic" in result.notes[0]
-    assert len(result.notes) == 1
-    assert json.loads(json.dumps(result.document()))["settings"]["full"] is False
-
-
-def test_plot(result, tmp_path: Path):
-    """The figure draws from stored figures alone, names the data and says that it is quick."""
-    from matplotlib.figure import Figure
-
-    figure = Figure()
-    axes = figure.subplots()
-    stored = json.loads(json.dumps(result.document()))["figures"]
-    pegasos.Result(result.name, result.settings, stored, result.notes, result.draw).plot(axes)
-    figure.savefig(tmp_path / "pegasos.svg")
-    assert "quick" in axes.get_title()
-    assert "synthetic" in axes.get_ylabel()
-    assert len(axes.get_legend().get_texts()) == len(ONLINE | BATCH)
-
-
 def test_verdicts():
     """A note says whether the mean is in the sources' range, within two standard errors, or off."""
 
@@ -115,3 +77,9 @@ def test_verdicts():
     assert "within two standard errors of the range" in note(0.1565, 0.001)
     assert "above the range" in note(0.158, 0.001)
     assert "below the range" in note(0.147, 0.001)
+
+
+def test_notes_and_plot(result, legend):
+    """On the substitute no verdict about the sources is given."""
+    assert "synthetic" in result.notes[0]
+    assert (len(result.notes), len(legend)) == (1, len(ONLINE | BATCH))

@@ -1,12 +1,9 @@
 """The experiment `regret`, in its quick mode."""
 
-import json
-
 import numpy as np
 import pytest
 
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.research.experiments import regret
 from iln_stream.research.experiments.regret import (
     FAMILY,
     WAYS,
@@ -14,14 +11,8 @@ from iln_stream.research.experiments.regret import (
     doubling,
     known,
     losses,
-    run,
     streams,
 )
-
-
-@pytest.fixture(scope="module")
-def result():
-    return run(full=False, seeds=2, progress=lambda line: None)
 
 
 def test_within_the_bound(result):
@@ -75,12 +66,7 @@ def test_streams():
     assert abs(streams(400, seed=1)["coins"].y.mean()) < 5 / 20
 
 
-def test_notes_and_plot(result):
-    """Each way has its exponent and regrets in the notes; the plot reads the stored figures."""
-    from matplotlib.figure import Figure
-
-    assert len(result.notes) == 1 + len(result.figures["runs"])
+def test_notes_and_plot(result, legend):
+    """Each way has its exponent and regrets in the notes."""
+    assert len(result.notes) == 1 + len(result.figures["runs"]) == len(legend) - 1
     assert all("exponent of f" in note for note in result.notes[1:])
-    axes = Figure().subplots()
-    regret._draw(axes, json.loads(json.dumps(result.document()))["figures"])
-    assert len(axes.get_legend().get_texts()) == len(result.figures["runs"]) + 2

@@ -1,35 +1,9 @@
 """The experiment `ridge_rates`, quick."""
 
-import json
-
-import pytest
-from matplotlib.figure import Figure
-
 from iln_stream.research.experiments import ridge_rates
 
 
-@pytest.fixture(scope="module")
-def result():
-    patch = pytest.MonkeyPatch()
-    patch.delenv("ILN_DATA", raising=False)
-    lines = []
-    found = ridge_rates.run(False, 2, lines.append)
-    patch.undo()
-    assert len(lines) >= 6
-    return found
-
-
-def test_document_and_plot(result):
-    """The figure draws from stored figures alone, with a legend, and says that it is quick."""
-    stored = json.loads(json.dumps(result.document()))
-    assert stored["name"] == "ridge_rates"
-    axes = Figure().subplots()
-    type(result)(**{**vars(result), "figures": stored["figures"]}).plot(axes)
-    assert "quick" in axes.get_title()
-    assert axes.get_legend() is not None
-
-
-def test_excess_risks(result):
+def test_excess_risks(result, legend):
     """Excess risks fall with n; the smallest number of features is the worst at the largest n, and
     accounts follow the numbers of units."""
     methods = result.figures["methods"]
@@ -42,3 +16,4 @@ def test_excess_risks(result):
     )
     assert methods["sqrt(n), leverage"]["psi"] == 4 * methods["sqrt(n), uniform"]["psi"]
     assert methods[ridge_rates.KERNEL]["psi"] == 0
+    assert legend

@@ -55,17 +55,6 @@ def test_unbiased():
     assert abs(found.mean() - exact) < 5 * found.std() / np.sqrt(len(found))
 
 
-def test_learns():
-    """With such a coin for a scalar product Algorithm 1 halves the zero predictor's loss."""
-    model = ShrinkingGradient(estimator=Oracle(noisy_linear), norm_bound=2.0, draws=2000, seed=1)
-    X, y = stream(800)
-    losses = []
-    for x, target in zip(X, y, strict=True):
-        losses.append((model.estimate_row(x).value - target) ** 2)
-        model.learn_row(x, target)
-    assert np.mean(losses[400:]) < 0.5 * np.mean(y[400:] ** 2)
-
-
 def test_copies_and_state_continue():
     """Copies, pickles and a restored learner go on with the same estimates."""
     make = lambda: ShrinkingGradient(estimator=Oracle(noisy_linear), draws=20, step=0.5, seed=1)  # noqa: E731

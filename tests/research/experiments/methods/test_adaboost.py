@@ -37,16 +37,6 @@ def test_is_scikit_learns():
     np.testing.assert_allclose(alphas, signed, rtol=1e-9)
 
 
-def test_weights_bound_the_training_error():
-    """The training error is at most the product of sqrt(1 - edge^2), Freund & Schapire's bound,
-    and the bound falls with each round."""
-    columns, alphas = adaboost(H, Y, 30)
-    edges = np.tanh(alphas)
-    bound = np.prod(np.sqrt(1 - edges**2))
-    error = np.mean(np.sign(H[:, columns] @ alphas) != Y)
-    assert 0 < error <= bound < 0.9
-
-
 def test_a_perfect_learner_ends_it():
     """A weak learner without errors is chosen once, with a finite weight; one round has one."""
     columns, alphas = adaboost(np.column_stack([H, -Y]), Y, 10)

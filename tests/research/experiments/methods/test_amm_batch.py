@@ -1,7 +1,6 @@
-"""AMM batch, against what alternating must do and the machine with one hyperplane a class."""
+"""AMM batch, against what alternating must do."""
 
 import numpy as np
-from sklearn.svm import LinearSVC
 
 from iln_stream.research.experiments.methods.amm_batch import AdaptiveMultiHyperplaneBatch
 
@@ -25,19 +24,3 @@ def test_learns_what_one_hyperplane_cannot():
     model = AdaptiveMultiHyperplaneBatch(lam=1e-3).fit(*quadrants(3000, seed=0))
     Z, labels = quadrants(1000, seed=1)
     assert np.mean(np.array(model.predict(Z)) == labels) > 0.9
-
-
-def test_one_hyperplane_each_is_crammer_and_singers_machine():
-    """With one hyperplane a class the objective is within 2 % of LinearSVC's optimum."""
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.standard_normal((300, 2)), np.ones(300)])
-    y = np.where(X[:, 0] + 0.5 * rng.standard_normal(300) > 0, 1, 0)
-    lam = 0.02
-    model = AdaptiveMultiHyperplaneBatch(lam, limit=1, rounds=60).fit(X, y)
-    svc = LinearSVC(loss="hinge", C=1 / (lam * 300) * 2, fit_intercept=False, max_iter=10**6)
-    # Two classes with weights -w and w: the margin is 2 <w, x>, the norm 2 ||w||^2.
-    u = svc.fit(X, 2 * y - 1).coef_[0] / 2
-    best = lam * u @ u + np.maximum(0, 1 - 2 * (2 * y - 1) * (X @ u)).mean()
-    labels = np.array([model.model.class_of(label) for label in y.tolist()])
-    found = model.model.objective(X, labels, model.model.assigned(X, labels))
-    assert best * (1 - 1e-4) <= found <= 1.02 * best

@@ -59,11 +59,3 @@ def test_bounded_hinge_loss(C):
     )
     loss = np.maximum(0, 1 - Y * model.decision(X)).mean()
     assert program.fun - 1e-9 <= loss <= program.fun + 0.005
-
-
-def test_bad_arguments():
-    """The error about an argument names it."""
-    with pytest.raises(ValueError, match="loss = 'log' must be one of hinge, squared"):
-        RandomKitchenSinks(DecisionStumps(), 5, "log")
-    with pytest.raises(ValueError, match=r"lam = 0.0 must be positive, or 0 with a bound"):
-        RandomKitchenSinks(DecisionStumps(), 5, lam=0.0)

@@ -54,13 +54,3 @@ def test_gradient():
             losses.append(0.5 * np.mean((model.features(rows) @ model.theta - y) ** 2))
         model.units[place] += 1e-5
         assert found[place] == pytest.approx((losses[0] - losses[1]) / 2e-5, rel=1e-4, abs=1e-8)
-
-
-def test_moves_help():
-    """Where the prior's frequencies are too low, moved units reach a lower error."""
-    X, y = events(200, seed=3)
-    errors = [
-        np.mean([(model.predict(x) - t) ** 2 for x, t in zip(X, y, strict=True)])
-        for model in (learned(1500), learned(1500, moves=False))
-    ]
-    assert errors[0] < 0.5 * errors[1]

@@ -1,3 +1,5 @@
+"""Intervals around a prediction and expected sizes of errors, against all events before."""
+
 import math
 
 import numpy as np
@@ -5,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernels import plain
+from kernels.streams import rows
 
-from iln_stream.kernels import intervals as kernels
 from iln_stream.kernels.intervals import (
     COUNTED,
     EVENTS,
@@ -14,17 +16,18 @@ from iln_stream.kernels.intervals import (
     HIGH_GAIN,
     HIGHEST,
     LARGEST_ERROR,
+    LEAST_SHARE,
     LEVELS,
+    LINEAR,
     LOW_GAIN,
     LOWEST,
-    gained,
+    NEAREST,
+    expected_errors,
     intervals,
+    learn_error,
     learn_interval,
-    offsets,
+    replace,
     scaled_offsets,
-    shortfall,
-    stretch,
-    within,
 )
 from iln_stream.learners.infinite_layer.intervals import Intervals
 
@@ -82,21 +85,6 @@ def test_intervals_are_those_of_all_events_before(kind, n):
     check(part, reference)
 
 
-def test_offsets_are_quantiles_of_each_window():
-    """Each expert's offsets are the conformal quantiles of its window's errors, however few."""
-    part, reference = Intervals(), plain.Intervals()
-    low, high = np.empty(30), np.empty(30)
-    for i, (center, y) in enumerate(zip(*stream("skewed", 530), strict=True)):
-        learn_interval(part.plain, center, NONE, y, PRESENT)
-        reference.ys.append(y)
-        if i > 0:
-            reference.errors.append(y - center)
-        if i in (1, 2, 19, 20, 21, 99, 101, 499, 529):
-            offsets(part.errors, min(i, 500), low, high)
-            expected = reference.offsets().reshape(30, 2)
-            assert np.column_stack([low, high]) == pytest.approx(expected, abs=1e-12)
-
-
 def test_scaled_offsets_are_quantiles_of_ratios():
     """An expert that scales errors offers the conformal quantiles of its last 500 ratios, times the
     size expected now: from the first ratio on.
@@ -141,70 +129,24 @@ def test_an_error_too_large_to_square():
     assert np.isfinite(part.tallies).all()
 
 
-@settings(deadline=None, max_examples=50)  # the first call compiles
-@given(st.floats(-50.0, 50.0), st.floats(0.0, 5_000.0), st.sampled_from(LEVELS.tolist()))
-def test_stretch_is_by_standard_errors_of_the_excess(excess, counted, level):
-    """exp(.2 z^4), within e^+-2: wider after too many misses, narrower after too few."""
-    tally = np.array([excess, counted, 0.0, 0.0])
-    z = excess / math.sqrt(level * (1 - level) * counted + 10.0 * level)
-    expected = math.exp(math.copysign(min(0.2 * z**4, 2.0), z))
-    assert stretch(tally, level) == pytest.approx(expected)
-    assert math.exp(-2.0) - 1e-9 <= stretch(tally, level) <= math.exp(2.0) + 1e-9
-
-
-@settings(deadline=None, max_examples=50)
-@given(
-    st.integers(-9, 9), st.integers(-9, 9), st.sampled_from([(-3.0, 4.0), (2.0, 2.0)]),
-    st.sampled_from([4.0, 200.0]), st.sampled_from([-1.0, 1.0]),
-)  # fmt: skip
-def test_gain_of_clipping_an_end_to_the_range(end, y, targets, price, outward):
-    """It is the difference of interval scores, which charge width and, at a price, misses."""
-
-    def score(end):
-        missed = max(0.0, y - end) if outward > 0 else max(0.0, end - y)
-        return outward * end + price * missed
-
-    record = np.array([5.0, *targets])
-    held = min(max(float(end), targets[0]), targets[1])
-    assert within(float(end), record) == held
-    assert shortfall(float(end), float(y), outward, price) == pytest.approx(score(end))
-    gain = gained(float(end), float(y), record, outward, price)
-    assert gain == pytest.approx(score(end) - score(held))
-    for inside in np.linspace(*targets, 7).tolist():
-        assert gained(inside, 0.1 * y, record, outward, price) == 0.0  # not by a rounding more
-
-
-@pytest.mark.parametrize("weights", [[0.0] * 6, [1.0, 0.0, 3.0, 0.0, 0.0, 0.0]])
-def test_mixed_offsets(weights):
-    """They are means of the level's own six, weighted; plain means if all weights are 0."""
-    low, high = -np.arange(30.0), np.arange(30.0) ** 2
-    rules = np.full((4, 30), 5.0)
-    rules[3, 12:18] = weights
-    expected = (
-        np.average(low[12:18], weights=weights if any(weights) else None),
-        np.average(high[12:18], weights=weights if any(weights) else None),
-    )
-    assert kernels.mixed(rules, low, high, 2) == pytest.approx(expected)
-
-
-LONG = 600_000
-"""60 / (1 - .9999) events: a beginning that is not forgotten, or rounding that grows, shows by
-then."""
-
-
-@pytest.mark.parametrize("kind", ["stationary", "constant", "bursting"])
-def test_tallies_outlive_their_discount(kind):
-    """After 600,000 errors the tallies are those recomputed from all misses, all is finite, the
+@pytest.mark.parametrize(
+    ("kind", "n"),
+    [
+        ("bursting", 60_000),
+        ("constant", 20_000),
+        pytest.param("stationary", 600_000, marks=pytest.mark.thorough),  # 60 / (1 - .9999)
+    ],
+)
+def test_tallies_outlive_their_discount(kind, n):
+    """After so many errors the tallies are those recomputed from all misses, all is finite, the
     windows hold the last errors, and coverage is held from the beginning to the end."""
-    rng = np.random.default_rng(0)
+    errors = np.random.default_rng(0).normal(size=n)
     if kind == "constant":
-        errors = np.ones(LONG)
-    else:
-        errors = rng.normal(size=LONG)
-        if kind == "bursting":  # 50 of every 1,000 events err thirty times as much
-            errors[np.arange(LONG) % 1_000 < 50] *= 30.0
-    centers = np.arange(LONG) % 8.0
-    state, ends, ys = Intervals().plain, np.zeros((LONG, 5, 2)), centers + errors
+        errors[:] = 1.0
+    elif kind == "bursting":  # 50 of every 1,000 events err thirty times as much
+        errors[np.arange(n) % 1_000 < 50] *= 30.0
+    centers = np.arange(n) % 8.0
+    state, ends, ys = Intervals().plain, np.zeros((n, 5, 2)), centers + errors
     for i, (center, y) in enumerate(zip(centers.tolist(), ys.tolist(), strict=True)):
         if i > 1:
             intervals(state, center, NONE, ends[i])
@@ -213,13 +155,101 @@ def test_tallies_outlive_their_discount(kind):
     missed = (ys[:, None] < ends[..., 0]) | (ys[:, None] > ends[..., 1])
     for j, level in enumerate(LEVELS.tolist()):
         first = math.ceil(1.0 / (1.0 - level) - 1e-9)  # fewer errors have no such quantile
-        excess = missed[first:, j] - (1.0 - level)
-        expected = plain.faded(excess, 0.9999).sum()
-        assert tallies[j, EXCESS] == pytest.approx(expected, abs=1e-6)
-        assert tallies[j, COUNTED] == pytest.approx(1.0 / (1.0 - 0.9999**2))
-        for part in np.array_split(missed[1_000:, j], 6):
-            assert part.mean() == pytest.approx(1.0 - level, abs=0.005)
+        excess, counted = missed[first:, j] - (1.0 - level), 1.0 - 0.9999 ** (2 * (n - first))
+        assert tallies[j, EXCESS] == pytest.approx(plain.faded(excess, 0.9999).sum(), abs=1e-6)
+        assert tallies[j, COUNTED] == pytest.approx(counted / (1.0 - 0.9999**2))
+        for part in np.array_split(missed[1_000:, j], 3):
+            assert part.mean() == pytest.approx(1.0 - level, abs=0.01)
     assert np.isfinite(rules).all()
     assert np.isfinite(tallies).all()
     assert sorted_errors[2].tolist() == sorted((ys - centers)[-500:])
-    assert record.tolist() == [LONG, ys.min(), ys.max()]
+    assert record.tolist() == [n, ys.min(), ys.max()]
+
+
+@settings(deadline=None)  # the first call compiles
+@given(
+    values=st.lists(st.integers(-5, 5).map(float) | st.floats(-1e100, 1e100), max_size=60),
+    size=st.integers(1, 12),
+)
+def test_window_stays_sorted(values, size):
+    """After any replacements, ties too, the window holds the last values in order."""
+    ordered = np.full(size, np.nan)
+    for i, value in enumerate(values):
+        replace(ordered, min(i, size), values[i - size] if i >= size else 0.0, value)
+        last = np.sort(values[max(0, i + 1 - size) : i + 1])
+        assert (ordered[: len(last)] == last).all()
+
+
+D, SIZE = 3, 64
+
+
+class ErrorScale:
+    """The arrays of the compiled functions."""
+
+    def __init__(self, d=D):
+        n_blocks = -(-(1 + 2 * d) // 16)
+        self.absolute, self.record, self.huber = np.zeros(SIZE), np.zeros(2), np.zeros(2)
+        self.theta, self.phi, self.k = (np.zeros(16 * n_blocks) for _ in range(3))
+        self.theta[0] = 1.0
+        self.P = np.tile(np.eye(16) / 10.0, (n_blocks, 1, 1))
+        self.sizes, self.n = np.zeros(2), 0
+
+    def expect(self, z, near=()):
+        slots = np.array([*near, 0])
+        expected_errors(
+            z, slots, len(near), self.absolute, self.record, self.theta, self.phi, self.sizes
+        )
+        return self.sizes.copy()
+
+    def learn(self, error):
+        learn_error(
+            error, self.n % SIZE, self.absolute, self.record, self.theta, self.P, self.huber,
+            self.phi, self.k,
+        )  # fmt: skip
+        self.n += 1
+
+
+def test_nothing_is_expected_before_an_error():
+    """Sizes are positive from the first event on, also if no prediction errs."""
+    scale = ErrorScale()
+    assert scale.expect(np.zeros(D)).tolist() == [1.0, 1.0]
+    scale.learn(0.0)
+    assert scale.expect(np.ones(D), [0]).tolist() == [1.0, 1.0]
+
+
+def test_nearest_is_the_mean_of_their_errors():
+    """At least a tenth of the mean |error|; without near events it is that mean."""
+    scale = ErrorScale()
+    for error in (1.0, 2.0, 6.0, 0.0):
+        scale.expect(np.zeros(D))
+        scale.learn(error)
+    mean = scale.record[1]
+    assert mean == pytest.approx(9.0 / 4.0)
+    assert scale.expect(np.zeros(D), [1, 2])[NEAREST] == 4.0
+    assert scale.expect(np.zeros(D), [3])[NEAREST] == LEAST_SHARE * mean
+    assert scale.expect(np.zeros(D))[NEAREST] == mean
+
+
+def test_linear_learns_which_inputs_make_noise():
+    """|errors| that depend on one |z| and on another z are expected within a tenth on average."""
+    rng, scale, missed = np.random.default_rng(0), ErrorScale(), []
+    for i, z in enumerate(rng.normal(size=(6_000, D))):
+        expected, size = scale.expect(z)[LINEAR], 1.0 + np.abs(z[0]) + 0.25 * np.clip(z[1], -3, 3)
+        if i > 3_000:
+            missed.append(abs(expected / (size * 0.8) - 1.0))  # E|e| is .8 sd of a normal e
+        scale.learn(abs(size * rng.normal()))
+    assert np.mean(missed) < 0.1
+
+
+@pytest.mark.parametrize("kind", ["collinear", "one-hot"])
+def test_error_scale_outlives_its_forgetting(kind):
+    """After 60 / (1 - .999) events the covariance is bounded and symmetric, and theta finite."""
+    rng, scale = np.random.default_rng(1), ErrorScale(d=20)
+    Z, errors = rows(kind, 1_000, 20, rng), np.abs(rng.standard_cauchy(size=997))
+    for i in range(60_000):
+        scale.expect(Z[i % 1_000])
+        scale.learn(errors[i % 997])
+    assert np.abs(scale.P - scale.P.transpose(0, 2, 1)).max() < 1e-9
+    assert 0.0 < scale.P.max() < 1.0
+    assert np.isfinite(scale.theta).all()
+    assert np.isfinite(scale.expect(Z[0])).all()

@@ -5,8 +5,6 @@ from scipy import stats
 
 from iln_stream.kernels import random as counter_rng
 
-KEYS = (0, 1, 2**63, 2**64 - 1)
-
 
 def made_normals(key: int, t: int, pairs: int) -> np.ndarray:
     """The first normals of event t, from blocks of 48 numbers."""
@@ -26,8 +24,7 @@ def test_splitmix64():
     assert numbers == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("t", [0, 1, 10**6, 2**32 - 1])
+@pytest.mark.parametrize(("key", "t"), [(0, 0), (1, 10**6), (2**63, 1), (2**64 - 1, 2**32 - 1)])
 def test_equals_the_reference(key, t):
     """Numbers equal those of Python integers: uniforms bit for bit, normals as singles."""
     counter, n = np.uint64(t << 32), 65
@@ -49,11 +46,3 @@ def test_normals_are_normal():
     for f in (lambda v: v, np.abs, np.square):
         assert abs(np.corrcoef(f(z[:n]), f(z[n:]))[0, 1]) < 5 / np.sqrt(n)
     assert 4.5 < np.abs(z).max() < 6.7
-
-
-def test_events_and_keys_share_nothing():
-    """Neighbouring events and keys are uncorrelated (5 sigma)."""
-    n = 100_000
-    of = [made_normals(k, t, n) for k, t in ((5, 0), (5, 1), (6, 0), (6, 1))]
-    correlations = np.corrcoef(np.array(of, dtype=float))[np.triu_indices(4, 1)]
-    assert np.abs(correlations).max() < 5 / np.sqrt(2 * n)
