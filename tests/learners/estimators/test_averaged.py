@@ -114,11 +114,6 @@ def test_an_average_is_a_moments():
     assert f.current.support.rows(1)[:, 0].tolist() == list(range(200))
 
 
-def test_before_the_first_event():
-    """The average of nothing is 0."""
-    assert ShrinkingGradient(estimator="averaged", seed=1).estimate_average({"a": 1.0}).value == 0.0
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -11,7 +11,6 @@ from iln_stream.features import (
     AffineFeatures,
     AffineWeights,
     ArcCosine,
-    CauchyFourier,
     DecisionStumps,
     Erf,
     GaussianFourier,
@@ -20,28 +19,23 @@ from iln_stream.features import (
     RandomNetwork,
     Sigmoid,
     Tanh,
-    UniformCoordinates,
 )
 from iln_stream.learners.estimators import FiniteLayer
 from iln_stream.learners.estimators.finite_layer import layer_of
 
 FAMILIES = [
-    GaussianFourier(),
     LaplacianFourier(0.4),
-    CauchyFourier(),
     Erf(),
     Tanh(),
     Sigmoid(),
-    ArcCosine(),
     ArcCosine(radius=0.7),
-    Mixture.of_bandwidths((0.1, 3.0, 10.0)),
     Mixture((Mixture.of_bandwidths((0.1, 3.0)), LaplacianFourier()), weights=(1.0, 2.0)),
     Mixture((ArcCosine(2.0), ArcCosine(2.0))),
 ]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(arrays(np.float64, (3, 4), elements=st.floats(-10.0, 10.0)))
 def test_it_is_the_weighted_sum_of_the_familys_units(family, X):
     """The layer of a family's draws is sum_r weights_r psi(x; w_r), to rounding."""
@@ -98,8 +92,6 @@ class Squared(AffineFeatures):
 @pytest.mark.parametrize(
     "family",
     [
-        DecisionStumps(),
-        UniformCoordinates(),
         RandomNetwork(),
         Squared(),
         Mixture((Erf(), DecisionStumps())),

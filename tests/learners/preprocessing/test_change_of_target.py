@@ -5,7 +5,7 @@ from copy import deepcopy as copy_of
 
 import numpy as np
 import pytest
-from river import dummy, linear_model, stats
+from river import dummy, stats
 from support.states import same
 
 from iln_stream.learners import model_of, state_of
@@ -13,7 +13,6 @@ from iln_stream.learners.frozen import freeze_learner
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
 from iln_stream.loop import LearnsLate
-from iln_stream.reporting import find_metrics
 
 
 def series(n):
@@ -117,22 +116,17 @@ def test_explanations_are_of_the_later_value():
     assert found.contributions["load"] == pytest.approx(shift, rel=1e-6)
 
 
-def test_what_the_regressor_lacks():
-    """A regressor without intervals and explanations has none with it."""
-    model = ChangeOfTarget(linear_model.LinearRegression(), "load")
-    assert not hasattr(model, "predict_interval")
-    assert not hasattr(model, "explain_one")
-    assert {each.name for each in find_metrics(fast())} >= {"iln_expert_weight"}
-
-
 def test_weights():
-    """A weight is passed on to the regressor; none is, where it is 1."""
+    """A weight is passed on to the regressor; none is, where it is 1. A regressor without intervals
+    and explanations has none with it."""
     model, alone = fast(), InfiniteLayerRegressor("fast", seed=1)
     for i, (x, y) in enumerate(series(60)):
         model.learn_one(x, y, 1.0 + i % 3)
         alone.learn_one(x, y - x["load"], 1.0 + i % 3)
     assert same(model.regressor.state(), alone.state())
     mean().learn_one({"load": 1.0}, 2.0, w=1.0)
+    assert not hasattr(mean(), "predict_interval")
+    assert not hasattr(mean(), "explain_one")
     with pytest.raises(ValueError, match="w = -1"):
         model.learn_one({"load": 1.0}, 2.0, w=-1)
 

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
-from support.states import same
 
 from iln_stream.kernels.network_events import PACE
 from iln_stream.kernels.networks import Shape
 from iln_stream.learners.infinite_layer.expert import Observation
-from iln_stream.learners.infinite_layer.experts.class_networks import ClassNetworks
-from iln_stream.learners.infinite_layer.experts.networks import RECOVERY, WAKES_AT
+from iln_stream.learners.infinite_layer.experts.class_networks import ClassNetwork, ClassNetworks
+from iln_stream.learners.infinite_layer.experts.networks import WAKES_AT, ReplayRing
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.learners.restoring import random_key
 
 NETWORKS = {
@@ -65,16 +65,10 @@ def taught(events, seed=1):
     return nets
 
 
-def test_predictions_have_the_networks_names():
-    """Each network predicts by two averages of its weights."""
-    names = Nets().networks.names
-    assert names == ("bent-short", "bent-long", "smooth-short", "smooth-long")
-
-
 @pytest.mark.parametrize("C", [2, 4])
 def test_learns_quadrants(C):
-    """After 4,000 events each average is right in nine of ten events, and sums to one."""
-    nets, right = taught(quadrants(4_000, C)), []
+    """After 2,500 events each average is right in nine of ten events, and sums to one."""
+    nets, right = taught(quadrants(2_500, C)), []
     for x, label in quadrants(400, C, seed=1):
         p = nets.predict(x)
         np.testing.assert_allclose(p.sum(axis=1), 1.0)
@@ -85,7 +79,7 @@ def test_learns_quadrants(C):
 def test_last_labels_are_inputs_where_labels_last():
     """Of two classes that come in long runs, the next event's is known without any input."""
     rng, label, events = np.random.default_rng(0), 0, []
-    for _ in range(3_000):
+    for _ in range(2_000):
         label = 1 - label if rng.random() < 0.05 else label
         events.append(({"a": float(rng.normal())}, label))
     nets = taught(events)
@@ -120,40 +114,6 @@ def test_wakes_after_its_first_events():
     assert not taught(quadrants(WAKES_AT)).networks.asleep
 
 
-def test_restored_networks_go_on_bit_for_bit():
-    """With columns and classes that come late, missing values, and a full ring."""
-    events = quadrants(2_300)
-    events[1_000:] = [({**x, "late": x["a"]}, label + (x["c"] > 1)) for x, label in events[1_000:]]
-    for x, _ in events[::7]:
-        del x["c"]
-    nets, twin = taught(events[:2_100]), Nets()
-    twin.inputs.restore(nets.inputs.state())
-    twin.memory.restore(nets.memory.state())
-    twin.networks.restore(nets.networks.state())
-    for x, label in events[2_100:]:
-        assert (nets.predict(x) == twin.predict(x)).all()
-        nets.learn(x, label)
-        twin.learn(x, label)
-    assert same(nets.networks.state(), twin.networks.state())
-
-
-def test_a_network_that_is_not_finite_is_drawn_anew():
-    """Its probabilities are not finite before; then all networks sleep, and it learns again."""
-    events = quadrants(1_001 + RECOVERY)
-    nets = taught(events[:1_000])
-    nets.networks.networks["smooth"].parameters[:] = np.nan
-    assert np.array_equal(np.isnan(nets.predict(events[1_000][0])).all(axis=1), [0, 0, 1, 1])
-    assert nets.networks.heal()
-    assert not nets.networks.heal()
-    assert nets.networks.asleep
-    nets.learn(*events[1_000])
-    for x, label in events[1_001:]:
-        nets.predict(x)
-        nets.learn(x, label)
-    assert not nets.networks.asleep
-    assert (nets.predict({"a": 1.5, "b": 1.5, "c": 0.0})[2:, 1] > 0.8).all()
-
-
 def test_labels_have_exact_statistics():
     """Neither a rare label nor a burst of it is an outlier or a change of level."""
     nets = Nets(2)
@@ -163,3 +123,72 @@ def test_labels_have_exact_statistics():
     count, mean, squares = nets.networks.labels.stats[:3, 0]
     assert (count, mean) == (2_000, pytest.approx(np.mean(labels)))
     assert squares / count == pytest.approx(np.var(labels))
+
+
+SHAPES = [Shape(64, 32, 16, 500, 4e-3, 3e4), Shape(64, 32, 0, 500, 4e-3, 3e4)]
+OFFSETS = np.log([0.5, 0.5])
+
+
+class Events:
+    """A ring of events whose class is the sign of a product of two inputs."""
+
+    def __init__(self):
+        self.inputs, self.ring = Inputs(8), ReplayRing(500)
+        self.inputs.admit({"a": 0.0, "b": 0.0})
+        self.ring.widen(2)
+        self.rng = np.random.default_rng(0)
+
+    def add(self, n, network, offsets):
+        """Let the network learn n events."""
+        for row in self.rng.normal(size=(n, 2)):
+            self.inputs.join(row, 0)
+            self.ring.put(row, float(row[0] * row[1] > 0), self.inputs.stats, Target().stats)
+            network.learn_classes(offsets)
+
+
+def predictions(network, events, offsets):
+    p = np.zeros((2, len(offsets)))
+    events.ring.look(np.array([1.2, -0.8]))
+    network.predict_classes(offsets, p)
+    return p
+
+
+@pytest.fixture(params=SHAPES, ids=["piecewise", "smooth"])
+def product(request):
+    """A network of two classes that learned 800 events, and these."""
+    events = Events()
+    network = ClassNetwork(request.param, PACE, events.ring, 5)
+    network.begin()
+    network.add_class(1)
+    network.add_class(2)
+    events.add(800, network, OFFSETS)
+    return network, events
+
+
+def test_a_third_class_leaves_the_odds_of_the_others(product):
+    """One logit becomes three; the new one is 0, and one more changes nothing again."""
+    network, events = product
+    before = predictions(network, events, OFFSETS)
+    network.add_class(3)
+    after = predictions(network, events, np.zeros(3))
+    np.testing.assert_allclose(after[:, 1] / after[:, 0], before[:, 1] / before[:, 0], rtol=1e-4)
+    np.testing.assert_allclose(after[:, 2] ** 2, after[:, 0] * after[:, 1], rtol=1e-4)
+    network.add_class(4)
+    later = predictions(network, events, np.zeros(4))
+    np.testing.assert_allclose(later[:, :3] / after, later[:, :1] / after[:, :1] * np.ones(3))
+    np.testing.assert_allclose(later[:, 3], later[:, 2])
+
+
+@pytest.mark.parametrize("n_classes", [17, 33])
+def test_classes_beyond_a_row_of_sixteen(product, n_classes):
+    """More room for their scalars moves columns; what is known stays, and learning goes on."""
+    network, events = product
+    before = predictions(network, events, OFFSETS)
+    for C in range(3, n_classes + 1):
+        network.add_class(C)
+    offsets = np.full(n_classes, -20.0)
+    offsets[:2] = OFFSETS
+    after = predictions(network, events, offsets)
+    np.testing.assert_allclose(after[:, :2], before, atol=1e-5)
+    events.add(300, network, offsets)
+    assert (predictions(network, events, offsets)[:, 0] > 0.9).all()

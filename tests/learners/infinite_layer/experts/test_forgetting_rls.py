@@ -102,10 +102,10 @@ def test_restarts_when_the_followed_units_are_redrawn():
 
 
 def test_constant_input_does_not_wind_up():
-    """20,000 events of one constant feature leave the covariance of the others near the prior's."""
+    """8,000 events of one constant feature leave the covariance of the others near the prior's."""
     follower = Follower(BLOCK + 3, forgetting=0.99)
     phi = np.eye(BLOCK + 3)[0]
-    for _ in range(20_000):
+    for _ in range(8_000):
         follower.predict(phi)
         follower.learn(1.0)
     P = follower.expert.P
@@ -117,16 +117,16 @@ def test_outlives_its_forgetting():
     """60 / (1 - forgetting) events after it began, its covariance is symmetric and it still learns:
     rounding that 1 / forgetting multiplies would be e^60 times as large by then.
     """
-    D, n = 70, 60_000
+    D, n = 70, 12_000
     weights = np.random.default_rng(9).normal(size=D) / 20
-    follower = Follower(D, forgetting=0.999)
+    follower = Follower(D, forgetting=0.995)
     errors = []
     for phi, t in zip(*stream(n, D, 0, weights), strict=True):
         errors.append(abs(follower.predict(phi) - t))
         follower.learn(float(t))
     P = follower.expert.P
     assert (abs(P - P.swapaxes(1, 2)) < 1e-9 * abs(P).max()).all()
-    assert np.mean(errors[-1_000:]) < 1.1 * np.mean(errors[9_000:10_000])
+    assert np.mean(errors[-1_000:]) < 1.1 * np.mean(errors[3_000:4_000])
 
 
 def test_nan_is_not_hidden():
@@ -134,33 +134,3 @@ def test_nan_is_not_hidden():
     follower = Follower(3, forgetting=0.999)
     follower.expert.theta[0] = np.nan
     assert np.isnan(follower.predict(np.ones(3)))
-
-
-def test_restored_goes_on_bit_for_bit():
-    """From its state a new expert, which is narrower at first, predicts what the original does."""
-    D = 40
-    follower, twin = Follower(D, 0.99), Follower(2, 0.99)
-    twin.bank.widen(D - 2)
-    twin.event = Observation(0, D - 1)
-    events = list(zip(*stream(100, D, 0, np.full(D, 0.02)), strict=True))
-    for phi, t in events[:50]:
-        follower.predict(phi)
-        follower.learn(t)
-    twin.expert.restore(follower.expert.state())
-    for phi, t in events[50:]:
-        assert twin.predict(phi) == follower.predict(phi)
-        twin.learn(t)
-        follower.learn(t)
-
-
-def test_begins_anew():
-    """It then learns as one that never learned before."""
-    D = 40
-    weights = np.random.default_rng(9).normal(size=D) / 20
-    old, new = Follower(D, forgetting=0.99), Follower(D, forgetting=0.99)
-    for phi, t in zip(*stream(300, D, 0, weights), strict=True):
-        old.predict(phi)
-        old.learn(float(t))
-    assert not same(old.expert.state(), new.expert.state())
-    old.expert.begin_anew()
-    assert same(old.expert.state(), new.expert.state())

@@ -5,7 +5,6 @@ from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.experts.gaussian_naive_bayes import GaussianNaiveBayes
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
-from iln_stream.state import from_bytes, to_bytes
 
 
 def event(*z):
@@ -51,15 +50,6 @@ def test_columns_and_classes_may_come_late():
     assert predicted(expert, 2, 1.0, 0.5, 0.0) == pytest.approx(before, rel=0.1)
     expert.add_class()
     assert predicted(expert, 3, 0.0, 0.0, 0.0)[2] > predicted(expert, 3, 2.0, 0.0, 0.0)[2]
-
-
-def test_goes_on_bit_for_bit():
-    """From its state, through bytes."""
-    expert, twin = taught(), untaught()
-    twin.restore(from_bytes(to_bytes(expert.state())))
-    for one in (expert, twin):
-        one.learn(event(0.3, 0.4), 1)
-    assert (predicted(expert, 2, 0.1, 0.2) == predicted(twin, 2, 0.1, 0.2)).all()
 
 
 def test_a_broken_class_is_learned_again_from_the_memory():

@@ -98,10 +98,9 @@ def test_they_begin_anew():
     assert taught(sleepers, 1).asleep
 
 
-@pytest.mark.parametrize("n", [100, AWAKE + 50])
-def test_restored_they_go_on(n):
-    """Awake and asleep."""
-    sleepers, twin = taught(Sleepers(averages()), n), Sleepers(averages())
+def test_restored_they_go_on():
+    """Asleep, too."""
+    sleepers, twin = taught(Sleepers(averages()), AWAKE + 50), Sleepers(averages())
     twin.restore(from_bytes(to_bytes(sleepers.state())))
     for each in (sleepers, twin):
         taught(each, 100, t=-0.3)

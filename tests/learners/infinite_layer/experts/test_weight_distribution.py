@@ -8,12 +8,6 @@ from iln_stream.learners.infinite_layer.experts.rls_bank import FLOOR, WeightDis
 SIZE = 20_000
 
 
-def drawn(activation, scale, size, agop, *, sparse):
-    """Units drawn from the distribution, with a fixed seed."""
-    law = WeightDistribution(activation, scale, sparse=sparse)
-    return law.draw(size, agop, 0, np.random.default_rng(0))
-
-
 def test_dense_units_have_the_covariance_that_was_learned():
     """Over 20,000 units the covariance of w is 2 g C / d, to 5 standard errors."""
     agop = np.array([[4.0, 1.0], [1.0, 1.0]])
