@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from iln_stream.learners import state_of
-from iln_stream.learners.estimators import Averaged
-from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.estimators import Averaged, Pool
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor

@@ -1,6 +1,6 @@
 import pytest
 
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners import InfiniteLayerRegressor, ShrinkingGradient
 from iln_stream.learners.metrics import (
     MOST_INPUTS,
     algorithm_1_metrics,
@@ -8,7 +8,6 @@ from iln_stream.learners.metrics import (
     mixture_metrics,
     most_relevant,
 )
-from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 
 def test_draws_before_the_first_event():

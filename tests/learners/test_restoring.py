@@ -6,15 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from river import base, compose, linear_model, preprocessing
 
 import iln_stream
 from iln_stream import features
 from iln_stream.errors import StateError
 from iln_stream.learners import RestorableLearner, model_of, restorable, state_of
-from iln_stream.learners.estimators import ESTIMATORS, Averaged, Block, Sampled
+from iln_stream.learners.estimators import ESTIMATORS, Averaged, Block, Full, Sampled
 from iln_stream.learners.estimators.growing_pool import GrowingPool
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
@@ -45,91 +43,6 @@ def go_on(model, events):
         predictions.append(model.predict_one(x))
         model.learn_one(x, y)
     return predictions, content(model)
-
-
-FAMILY = st.sampled_from(
-    [
-        None,
-        features.GaussianFourier(0.3),
-        features.DecisionStumps(1.5),
-        features.RandomNetwork(width=2),
-        features.Mixture((features.Erf(), features.Mixture((features.LaplacianFourier(),)))),
-    ]
-)
-RIDGES = st.sampled_from([features.CauchyFourier(), features.ArcCosine(0.7), features.Tanh()])
-ESTIMATES = st.one_of(
-    st.fixed_dictionaries(
-        {
-            "features": FAMILY,
-            "estimator": st.sampled_from(["sampled", "exact", "full", Block(4, 3)]),
-            "budget": st.none() | st.integers(1, 80),
-            "policy": st.sampled_from(["oldest", "smallest", "compress"]),
-            "draws": st.none() | st.integers(1, 40),
-            "max_draws": st.integers(16, 60),
-        }
-    ).filter(lambda own: own["estimator"] != "exact" or own["features"] is None),
-    st.fixed_dictionaries(
-        {"estimator": st.sampled_from(["averaged", Sampled("direct"), Sampled("phase integrated")])}
-    ),
-    st.fixed_dictionaries(
-        {
-            "features": RIDGES,
-            "estimator": st.sampled_from(["pool", Pool(2), GrowingPool(2, 0.1, 60)]),
-            "budget": st.none() | st.integers(1, 80),
-        }
-    ),
-)
-COMMON = st.fixed_dictionaries(
-    {
-        "norm_bound": st.floats(0.01, 4.0),
-        "horizon": st.none() | st.integers(1, 1000),
-        "step": st.none() | st.floats(0.01, 3.0),
-        "max_columns": st.integers(1, 4),
-        "seed": st.none() | st.integers(0, 2**70),
-    }
-)
-PARAMETERS = st.builds(lambda a, b: a | b, COMMON, ESTIMATES)
-NAMES = st.sampled_from(["a", "", 'b"', 1, 2.5, None, ("t", 1), "€"])
-
-
-def wrapped(learner, how):
-    if how == "alone":
-        return learner
-    if how == "pipeline":
-        return WinsorisedScaler(clip=float("inf"), max_columns=3) | learner
-    return ScaledTarget(WinsorisedScaler() | learner, width=2.0)
-
-
-@settings(deadline=None, max_examples=30)
-@given(
-    PARAMETERS,
-    st.sampled_from(["alone", "pipeline", "target"]),
-    st.lists(NAMES, min_size=1, max_size=4, unique=True),
-    st.integers(0, 2**32),
-    st.integers(0, 150),
-)
-@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-def test_restored_goes_on_bit_for_bit(parameters, how, names, seed, cut):
-    """For any parameters, stream and cut, all predictions and all bits of the state agree."""
-    rng = np.random.default_rng(seed)
-    events = [
-        ({name: float(rng.normal()) for name in names if rng.random() < 0.8}, float(rng.normal()))
-        for _ in range(cut + 30)
-    ]
-    model = wrapped(ShrinkingGradient(**parameters), how)
-    go_on(model, events[:cut])
-    restored = through_files(model)
-    assert content(restored) == content(model)
-    assert go_on(restored, events[cut:]) == go_on(model, events[cut:])
-
-
-def test_restored_is_the_same_class_with_the_same_parameters():
-    """Parameters come back as they were given: None stays None, and clone starts over from them."""
-    mixture = features.Mixture.of_bandwidths((0.1, 1.0))
-    model = ShrinkingGradient(mixture, Sampled(), budget=7, seed=None)
-    restored = through_files(model)
-    assert type(restored) is ShrinkingGradient
-    assert restored._get_params() == model._get_params()
 
 
 def test_pipelines_keep_their_shape():
@@ -268,18 +181,35 @@ def test_every_component_is_known():
         assert through_files(ShrinkingGradient(family, seed=1)).features == family
 
 
+MIXTURE = features.Mixture((features.Erf(), features.Mixture((features.LaplacianFourier(),))))
+
+
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-@pytest.mark.parametrize("estimator", ESTIMATORS.values())
-def test_every_estimator_goes_on_bit_for_bit(estimator):
-    """An iterate is restored with its estimator, whichever it is, also after shrinks."""
-    model = ShrinkingGradient(estimator=estimator(), step=0.5, norm_bound=0.01, seed=1)
-    events = list(events_for(model, 150))
-    answers(model, events[:100])
+@pytest.mark.parametrize(
+    "own",
+    [
+        *({"estimator": estimator()} for estimator in ESTIMATORS.values()),
+        {"estimator": Sampled("direct"), "budget": 1},
+        {"estimator": Sampled("phase integrated"), "draws": 40, "horizon": 9, "step": None},
+        {"features": MIXTURE, "draws": 5, "budget": 30, "policy": "compress"},
+        {"features": MIXTURE, "estimator": Block(4, 3), "budget": 30, "policy": "smallest"},
+        {"features": features.RandomNetwork(width=2), "estimator": Full(4), "max_columns": 1},
+        {"features": features.ArcCosine(0.7), "estimator": GrowingPool(2, 0.1, 60), "budget": 3},
+        {"estimator": Pool(2), "seed": None},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("cut", [3, 150])
+def test_every_estimator_goes_on_bit_for_bit(own, cut):
+    """An iterate is restored with its estimator and its parameters, also after shrinks."""
+    model = ShrinkingGradient(**{"step": 0.5, "norm_bound": 0.01, "seed": 1} | own)
+    events = list(events_for(model, cut + 40))
+    answers(model, events[:cut])
     assert model.n_shrinks > 0
     restored = through_files(model)
-    assert restored.estimator == estimator()
+    assert restored._get_params() == model._get_params()
     assert restored.last_update == model.last_update
-    assert answers(restored, events[100:]) == answers(model, events[100:])
+    assert answers(restored, events[cut:]) == answers(model, events[cut:])
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,8 @@ import pandas as pd
 import pytest
 
 from iln_stream.features import GaussianFourier
+from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, ShrinkingGradient
 from iln_stream.learners import checks as validation
-from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
-from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 
 @pytest.mark.parametrize(

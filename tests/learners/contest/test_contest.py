@@ -7,9 +7,8 @@ from river import dummy, linear_model, stats
 from support.contests import CONTESTS, Faulty, fast, linear, regressors, run, stream
 from support.states import same
 
-from iln_stream.learners import state_of
+from iln_stream.learners import InfiniteLayerClassifier, state_of
 from iln_stream.learners.contest import ContestClassifier, ContestRegressor
-from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.reporting import find_metrics, find_reporter
 from iln_stream.snapshots import learner_of, learner_state
 from iln_stream.state import to_bytes

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from support.iterates import context
 
 from iln_stream.features import GaussianFourier
-from iln_stream.learners.estimators import Averaged, Block, Exact, Full, Sampled
-from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.estimators import Averaged, Block, Exact, Full, Pool, Sampled
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 FAMILY = GaussianFourier(gamma=0.5)
@@ -61,29 +60,6 @@ def test_thousands_of_shrinks():
     average = f.average().support.alpha
     np.testing.assert_allclose(average * 2003, [total, 1.0, 0.0], rtol=1e-12)
     assert math.isfinite(f.average().alpha_l1)
-
-
-@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-def test_a_run_with_shrinks_against_all_f_t():
-    """In a whole run, with shrinks, the estimate of f_S(x) is one of the mean of all f_t(x)."""
-    model = ShrinkingGradient(
-        FAMILY, Averaged(Sampled()), norm_bound=0.05, step=0.5, draws=400, seed=2
-    )
-    rng = np.random.default_rng(1)
-    x = np.array([0.3, -0.2])
-    values = []
-    for _ in range(300):
-        support = model.iterate.current.support
-        values.append(float(support.alpha @ FAMILY.kernel(support.rows(2), x)))
-        a, b = rng.normal(size=2)
-        model.learn_one({"a": a, "b": b}, math.sin(a) * 1.0)
-    assert model.n_shrinks >= 5
-    average = model.iterate.average().support
-    f_S = float(average.alpha @ FAMILY.kernel(average.rows(2), x))
-    assert f_S == pytest.approx(np.mean(values), rel=1e-11)
-    estimate = model.estimate_average({"a": 0.3, "b": -0.2})
-    assert abs(estimate.value - f_S) < 5 * estimate.standard_error
-    assert estimate.draws == 400
 
 
 def test_learning_is_as_without():

@@ -20,11 +20,7 @@ from iln_stream.features import (
     Sigmoid,
     Tanh,
 )
-from iln_stream.learners.estimators import ESTIMATORS, estimator_of
-from iln_stream.learners.estimators.block import Block
-from iln_stream.learners.estimators.exact import Exact
-from iln_stream.learners.estimators.full import Full
-from iln_stream.learners.estimators.sampled import Sampled
+from iln_stream.learners.estimators import ESTIMATORS, Block, Exact, Full, Sampled, estimator_of
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 OTHERS = Erf(), LaplacianFourier(0.2), CauchyFourier(0.2), ArcCosine(), DecisionStumps()

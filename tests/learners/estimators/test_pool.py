@@ -141,17 +141,6 @@ def test_copies_go_on_alike(pool):
     assert len({pickle.dumps(model) for model in held}) == 1
 
 
-def test_memory_does_not_grow():
-    """State is theta and a few numbers, for any number of events."""
-    model = ShrinkingGradient(estimator=Pool(64), step=0.1, seed=0)
-    sizes = []
-    for k in range(2_000):
-        model.learn_one({"a": math.sin(k)}, math.cos(k))
-        if k in (100, 1_999):
-            sizes.append(len(pickle.dumps(model)))
-    assert sizes[1] - sizes[0] < 100
-
-
 def test_schedule():
     """R_t is growth sqrt(t) log t, rounded up, within [size, max_features]."""
     pool = GrowingPool(size=10, growth=2.0, max_features=500)

@@ -59,13 +59,6 @@ def test_equals_plain_lists(budget, actions):
     assert support.alpha_l1 == pytest.approx(expected, rel=1e-9, abs=1e-300)
 
 
-def test_rows_wider_than_any_point():
-    """A prediction may know more columns than the support: these are 0 there."""
-    support = Support()
-    support.append(np.array([1.0, 2.0]), 1.0)
-    assert support.rows(4).tolist() == [[1.0, 2.0, 0.0, 0.0]]
-
-
 @pytest.mark.parametrize("budget", [None, 8])
 def test_sampling_law(budget):
     """i is drawn with probability |alpha_i| / ||alpha||_1: chi-square at 1e-6."""

@@ -2,8 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from iln_stream.features import (
     AffineFeatures,
@@ -58,17 +56,6 @@ def terms_at(units, R, x):
     """The R values sqrt(share) psi(x; w): mean products of two points estimate the kernel."""
     shares = R * units.layer(np.ones(R), len(x)).weights
     return psi_at(units, R, x) * np.sqrt(shares)
-
-
-@families
-@settings(max_examples=10, deadline=None)
-@given(st.lists(st.floats(-10, 10), max_size=9), st.integers(0, 5))
-def test_compiled_units_equal_numpy(family, values, d_first):
-    """The compiled mean is the float64 network's, whatever columns there were at first."""
-    x, theta = np.array(values), np.linspace(-1.0, 1.0, 70)
-    units = ridge_units(family, d_first, KEY)
-    mean, _ = units.mean_and_square(theta, x)
-    assert mean == pytest.approx(units.layer(theta, len(x)).evaluate(x[np.newaxis])[0], abs=1e-6)
 
 
 @families

@@ -74,15 +74,6 @@ def test_forgetting_rls_is_on_the_units_of_dense():
     assert (expert.theta[:D] == engine.ridges.bank.theta[0, :D]).all()
 
 
-def test_relevance_is_of_the_ridges_by_their_weights():
-    """It follows the experts in use, and shares sum to one."""
-    engine = taught(products(200))
-    weights = engine.mean.weights_of("ridges")[: len(RANDOM)]
-    mean = sum(w * engine.ridges.relevance(k) for k, w in enumerate(weights))
-    assert list(engine.relevance().values()) == pytest.approx(mean / mean.sum(), abs=1e-6)
-    assert list(engine.relevance()) == ["a", "b", "c"]
-
-
 def size_without_ring(engine):
     """Bytes of the state but for the ring's, which fills for 65,536 events."""
     return len(to_bytes(engine.state())) - len(to_bytes(engine.networks.ring.state()))

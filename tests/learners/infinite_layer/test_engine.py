@@ -1,6 +1,5 @@
 import copy
 import itertools
-import math
 import pickle
 from typing import NamedTuple
 
@@ -105,29 +104,6 @@ def test_what_is_predicted_in_between_does_not_matter(kind):
         silent.learn(x, y)
         seen.append(x)
     assert same(asked.state(), silent.state())
-
-
-@pytest.mark.parametrize("bad", [math.nan, "clear"])
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.engine.__name__)
-def test_a_refused_event_changes_nothing(kind, bad):
-    """Neither its new name nor its new class is known after it, and the next event is learned as if
-    it had not been there.
-    """
-    engine, spared = kind.new(), kind.new()
-    events = list(kind.events(60))
-    for x, y in events[:50]:
-        engine.learn(x, y)
-        spared.learn(x, y)
-    engine.predict(events[50][0])
-    before = engine.state()
-    for x in ({"a": bad}, {"new": 1.0, "a": bad}, {"a": 1.0, "new": bad}):
-        with pytest.raises(ValueError, match=r"x\['(a|new)'\] is "):
-            engine.learn(x, kind.label(7))
-    assert same(engine.state(), before)
-    for x, y in events[50:]:
-        engine.learn(x, y)
-        spared.learn(x, y)
-    assert same(engine.state(), spared.state())
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.engine.__name__)

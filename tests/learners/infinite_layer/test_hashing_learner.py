@@ -10,11 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners import model_of, state_of
-from iln_stream.learners.infinite_layer.base import by_field, column_of
-from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, model_of, state_of
+from iln_stream.learners.infinite_layer.base import column_of
 from iln_stream.learners.infinite_layer.hashed_categories import COLUMNS_PER_FIELD, YOUNG
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.state import from_bytes, to_bytes
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
@@ -246,10 +244,3 @@ def test_huge_targets_keep_numbers_finite():
         model.learn_one({f"id={k % 60}": 1.0}, (-1.0) ** k * 1e150 * (k % 5 == 0) + k)
     model_of(state_of(model))  # refuses a state that is not finite
     assert np.isfinite(model.predict_one({"id=5": 1.0}))
-
-
-def test_shares_of_fields():
-    """The engine's shares fill what effects leave, and a field's column is part of the field."""
-    shares = {"a": 0.5, "id=3": 0.25, column_of("id"): 0.25}
-    found = by_field(shares, {"id": 0.6})
-    assert found == pytest.approx({"a": 0.2, "id=3": 0.1, "id": 0.7})

@@ -164,10 +164,17 @@ def test_every_array_heals(name, field, value, whole):
     assert_healed(engine, name, field)
 
 
+SOME = of_each_part("accurate", "fast", "two classes", "ridge", "fixed ridge")
+OTHERS = [
+    pytest.param(name, field, marks=pytest.mark.thorough)
+    for name in ("accurate", "fast", "two classes")
+    for field in arrays(name)
+    if (name, field) not in SOME
+]
+
+
 @ignore_warnings
-@pytest.mark.parametrize(
-    ("name", "field"), of_each_part("accurate", "fast", "two classes", "ridge", "fixed ridge")
-)
+@pytest.mark.parametrize(("name", "field"), SOME + OTHERS)
 def test_predictions_are_soon_as_good_as_before(name, field):
     """What was lost is learned again, from the remembered events and the later ones."""
     engine = poisoned(name, field)

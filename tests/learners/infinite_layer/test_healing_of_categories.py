@@ -9,8 +9,7 @@ import pytest
 from support.states import same
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor
 from iln_stream.state import all_finite
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners import model_of, state_of
+from iln_stream.learners import InfiniteLayerRegressor, model_of, state_of
 from iln_stream.learners.infinite_layer import engine as late_engine
 from iln_stream.learners.infinite_layer.engine import KNOWN, MOST_DELAY, FreshTargets
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.state import from_bytes, to_bytes
 
 PROFILES = ("accurate", "fast")
@@ -106,16 +105,6 @@ def taught_fresh(fresh, n, delay, value, seed=1):
         known = 3.0 * np.array([y[-2], y[-3], 0.0])
         seen = 3.0 * np.array([y[-2 - delay], y[-3 - delay], 0.0])
         assert fresh.learn(value, y[-1], 1.0, seen, known, delay)
-
-
-@pytest.mark.parametrize("delay", [1, 3])
-def test_the_series_is_continued_to_the_event(delay):
-    """With each event of delay the last known target says less."""
-    fresh = FreshTargets(2, 1, squared=True)
-    taught_fresh(fresh, 2000, delay, 1.0)
-    expected = 0.9 ** (delay + 1)
-    assert fresh.predict(1.0, np.array([3.0, 3.0, 0.0])) == pytest.approx(expected, abs=0.1)
-    assert fresh.shares({"a": 1.0})["fresh-series"] > 0.5
 
 
 def test_they_do_not_count_at_first_nor_where_they_are_worse():

@@ -189,11 +189,14 @@ class Sleeper(Constant):
 
 
 def test_sleepers_do_not_count():
-    """While an expert sleeps, the mixture is that of the others, and its weight doesn't move."""
-    sleeper = Sleeper(b=5.0)
+    """While an expert sleeps, the mixture is that of the others, and its weight doesn't move; it is
+    taught every target."""
+    done = []
+    sleeper = Sleeper(done, b=5.0)
     mixture = Mixture({"awake": Constant(a=0.1, c=0.5), "asleep": sleeper}, squared=True)
     alone = Mixture({"awake": Constant(a=0.1, c=0.5)}, squared=True)
     assert taught(mixture, 50) == pytest.approx(taught(alone, 50))
+    assert [what for what, *_ in done] == 50 * ["predict", "learn"]
     weights = mixture.weights()
     rest = {name: weights[name] / (weights["a"] + weights["c"]) for name in ("a", "c")}
     assert rest == pytest.approx(alone.weights())
@@ -201,14 +204,6 @@ def test_sleepers_do_not_count():
     sleeper.asleep = False
     mixture.predict(event, p)
     assert p[0] == pytest.approx(mixture.rule.weights @ np.array([0.1, 0.5, 5.0]))
-
-
-def test_sleepers_learn():
-    """An expert that sleeps is taught every target."""
-    done = []
-    mixture = Mixture({"awake": Constant(a=0.1), "asleep": Sleeper(done, b=5.0)}, squared=True)
-    taught(mixture, 3)
-    assert [what for what, *_ in done] == 3 * ["predict", "learn"]
 
 
 def test_a_mixture_of_sleepers_sleeps():

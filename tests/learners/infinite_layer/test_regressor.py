@@ -282,23 +282,6 @@ def test_one_wild_value_among_the_first_does_no_lasting_harm(at, profile):
     assert max(last.values()) < 1.25 * last["nothing"]
 
 
-def test_counters_and_far_offsets_are_inputs_like_others():
-    """A time in milliseconds, an id and an offset of 1e12 cost no more than inputs of noise."""
-    xs, ys = interaction(1_500, 6)
-    noise = np.random.default_rng(7).normal(size=(len(xs), 3)).tolist()
-    counters = [(1.7e12 + 1000.0 * i, float(i), 1e12 + row[2]) for i, row in enumerate(noise)]
-
-    def error(more):
-        model, errors = InfiniteLayerRegressor(seed=1), []
-        for x, values, y in zip(xs, more, ys, strict=True):
-            row = x | dict(zip(("u", "v", "w"), values, strict=True))
-            errors.append(abs(y - model.predict_one(row)))
-            model.learn_one(row, y)
-        return np.mean(errors[500:])
-
-    assert error(counters) < 1.1 * error(noise)
-
-
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_cauchy_noise_is_survived(profile):
     """Where targets have no mean, predictions are about as good as the running median."""

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from support.states import same
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners import state_of
+from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, state_of
 from iln_stream.learners.infinite_layer.base import ROWS
-from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.infinite_layer.without_replay import model_to_predict, replay_left_out
 from iln_stream.records.decoding import one_hot
 

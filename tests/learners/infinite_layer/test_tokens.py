@@ -78,18 +78,6 @@ def test_a_label_that_comes_at_once_is_learned_as_by_learn_one(name):
     assert to_bytes(state_of(one)) == to_bytes(state_of(other))
 
 
-@pytest.mark.parametrize("name", REGRESSORS)
-def test_what_was_seen_is_scored_in_the_right_units(name):
-    """Learning as of the prediction, although nothing came since, differs by roundings only."""
-    one, other = MAKE[name](), MAKE[name]()
-    for x, y in stream("ridge", 200, 3, categories=0):
-        prediction, token = other.predict_token(x)
-        assert prediction == pytest.approx(one.predict_one(x), rel=1e-3, abs=1e-3)
-        one.learn_one(x, y)
-        engine = other._engine
-        engine.learn_late(x, engine.tokens.read(token), y)
-
-
 @pytest.mark.parametrize("name", MAKE)
 def test_a_restored_learner_learns_the_tokens_of_its_past(name):
     """A snapshot between predictions and labels changes nothing, whatever their order."""

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from iln_stream.errors import StateError
-from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners import InfiniteLayerRegressor, RandomFeatureRidge
 from iln_stream.learners.keyed import (
     FrozenPrior,
     LearningPrior,

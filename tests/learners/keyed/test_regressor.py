@@ -7,9 +7,7 @@ import pytest
 from river import compose, preprocessing
 
 from iln_stream.errors import IlnWarning, StateError
-from iln_stream.learners import model_of, state_of
-from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, model_of, state_of
 from iln_stream.learners.keyed.regressor import KeyedRegressor
 from iln_stream.state import from_bytes, to_bytes
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from river import dummy, linear_model, stats
 
-from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
-from iln_stream.learners.shrinking_gradient import ShrinkingGradient
+from iln_stream.learners import ScaledTarget, ShrinkingGradient
 
 
 def test_targets_stay_within_one():

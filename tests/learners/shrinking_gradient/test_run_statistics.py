@@ -3,8 +3,7 @@
 import pytest
 
 from iln_stream.features import UniformCoordinates
-from iln_stream.learners.estimators import Estimate
-from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.estimators import Estimate, Pool
 from iln_stream.learners.metrics import SHRUNK
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient, Update
 
@@ -40,6 +39,7 @@ def test_before_the_first_event():
     assert counts == (0,) * 5
     assert (model.alpha_l1, model.noise, model.estimate_variance) == (0.0, 0.0, 0.0)
     assert model.report(0.0, 1.0) == (None, ())
+    assert (model.predict_one({"a": 3.0}), model.estimate({})) == (0.0, (0.0, 0.0, 0))
 
 
 def test_estimate_variance_is_that_of_the_last_estimate():

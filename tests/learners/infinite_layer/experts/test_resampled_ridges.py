@@ -53,17 +53,6 @@ def events(n, names="ab"):
         yield dict(zip(names, values, strict=True)), np.sin(2.0 * values[0]), rng.normal(size=2)
 
 
-def test_relevance_is_of_the_inputs_alone():
-    """It has an entry for each column, none for the last targets, and finds what matters."""
-    stand = Stand()
-    for event in events(60):
-        stand.learn(*event)
-    for k in range(len(SPECS)):
-        a, b = stand.ridges.relevance(k)
-        assert a > 3.0 * b
-    assert stand.ridges.relevance(1).tolist() == np.diag(stand.ridges.agop[1])[N_LAGS:].tolist()
-
-
 def test_predictions_are_kept_for_comparison_with_a_candidate():
     """In units of the target, as of the event, in the slot of the memory that the event is in."""
     stand = Stand()

@@ -52,17 +52,6 @@ def sleepers_predictions(sleepers):
     return p
 
 
-def test_awake_they_are_the_experts():
-    """Their names, width and predictions, in order."""
-    sleepers = Sleepers(averages())
-    sleepers.widen(3)
-    taught(sleepers, 2, t=0.5)
-    assert sleepers.names == ("a", "b", "c")
-    assert sleepers_predictions(sleepers).tolist() == [0.5, 0.5, 0.5]
-    assert [expert.width for expert in sleepers.experts.values()] == [3, 3]
-    assert not sleepers.asleep
-
-
 def test_they_sleep_once_others_do_without_them():
     """Not before 4,096 events; asleep they neither predict nor learn."""
     sleepers = taught(Sleepers(averages()), AWAKE - 1)
