@@ -22,7 +22,7 @@ def test_predicts_as_the_champion_alone(task, mixture, delay):
     """Predictions and the champion's state are those of its learner alone, bit for bit."""
     contest = CONTESTS[task](mixture=mixture)
     alone = contest.clone().contenders["ours"]
-    events = list(stream(120, classes=task == "classifiers"))
+    events = list(stream(100, classes=task == "classifiers"))
     assert run(contest, events, delay) == run(alone, events, delay)
     assert same(state_of(contest.champion_learner), state_of(alone))
 
@@ -190,7 +190,7 @@ def test_the_mixture_is_a_contender(task):
     """As champion it predicts the weighted mean, which is no worse than the worst contender."""
     contest = CONTESTS[task](mixture=True)
     contest.promote("mixture")
-    events = list(stream(300, classes=task == "classifiers"))
+    events = list(stream(200, classes=task == "classifiers"))
     run(contest, events)
     *others, mixture = contest.standings()
     assert mixture.is_champion

@@ -82,7 +82,7 @@ def test_families_without_a_kernel(estimator, family):
     """Families without a closed form are estimated without bias too: 5 sigma of both sides."""
     f, x = filled(estimator, family, n=10)
     alpha, rng = f.support.alpha, np.random.default_rng(5)
-    w = family.draw(200_000, len(x), rng)
+    w = family.draw(50_000, len(x), rng)
     theta = sum(a * family.psi(x_i, w) for a, x_i in zip(alpha, f.support.rows(4), strict=True))
     terms = theta * family.psi(x, w)
     values = [f.estimate(x, t).value for t in range(300)]

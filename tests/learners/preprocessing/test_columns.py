@@ -2,7 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iln_stream.errors import IlnWarning
@@ -17,7 +17,9 @@ from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 X = st.dictionaries(st.text(max_size=3), st.floats(-1e308, 1e308), max_size=6)
 
 
-@given(st.lists(X, max_size=10), X, st.integers(1, 8))
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@settings(max_examples=50)
+@given(st.lists(X, max_size=6), X, st.integers(1, 8))
 def test_row_foretells_learn(history, x, max_columns):
     """A prediction sees the row that learning the same x would see, and changes nothing."""
     columns = Columns(max_columns)
@@ -29,7 +31,8 @@ def test_row_foretells_learn(history, x, max_columns):
     assert foretold.tolist() == columns.learn(x).tolist()
 
 
-@given(st.lists(X, max_size=10), st.randoms())
+@settings(max_examples=50)
+@given(st.lists(X, max_size=6), st.randoms())
 def test_order_of_keys_never_matters(history, random):
     """Shuffling the keys of every event gives the same rows."""
     columns, shuffled = Columns(100), Columns(100)

@@ -8,7 +8,7 @@ import pytest
 
 from iln_stream.errors import IlnWarning
 from iln_stream.learners import InfiniteLayerRegressor, model_of, state_of
-from iln_stream.learners.infinite_layer import engine as late_engine
+from iln_stream.learners.infinite_layer import engine
 from iln_stream.learners.infinite_layer.engine import KNOWN, MOST_DELAY, FreshTargets
 from iln_stream.state import from_bytes, to_bytes
 
@@ -39,7 +39,7 @@ def learned(learner, events, delay):
 def test_targets_that_became_known_help_to_predict_a_series(monkeypatch):
     """What this is for: two events late, the next values follow from the newest known ones."""
     error = learned(InfiniteLayerRegressor("fast", seed=1), series(1500), 2)
-    monkeypatch.setattr(late_engine, "MOST_DELAY", 0)
+    monkeypatch.setattr(engine, "MOST_DELAY", 0)
     assert error < 0.985 * learned(InfiniteLayerRegressor("fast", seed=1), series(1500), 2)
 
 
