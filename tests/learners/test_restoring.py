@@ -45,17 +45,6 @@ def go_on(model, events):
     return predictions, content(model)
 
 
-def test_pipelines_keep_their_shape():
-    """Step names and nested pipelines are restored."""
-    model = compose.Pipeline(
-        ("scale", WinsorisedScaler()),
-        ("rest", compose.Pipeline(("learn", ShrinkingGradient(seed=1)))),
-    )
-    restored = through_files(model)
-    assert list(restored.steps) == ["scale", "rest"]
-    assert list(restored.steps["rest"].steps) == ["learn"]
-
-
 class Signs:
     """A user's family."""
 

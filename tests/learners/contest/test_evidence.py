@@ -109,19 +109,6 @@ def test_lower_end_says_what_is_better():
     assert seen == {False, True}
 
 
-@settings(max_examples=20)
-@given(st.lists(st.floats(-1.0, 1.0), min_size=16, max_size=16), st.integers(0, 1_500))
-def test_ends_of_opposite_differences_are_opposite(pattern, n):
-    """Exchanging champion and challenger reflects the interval, and ends stay in order."""
-    differences = (pattern * 100)[:n]
-    one, other = fed(differences), fed([-difference for difference in differences])
-    if max(each.state()["comparison"] for each in (one, other)) > 1:
-        return  # the one that was worse began anew
-    assert -1.0 <= one.lower <= one.upper <= 1.0
-    assert other.lower == pytest.approx(-one.upper, abs=1e-9)
-    assert other.upper == pytest.approx(-one.lower, abs=1e-9)
-
-
 def test_a_challenger_that_began_cold_can_catch_up():
     """Losses of its first events do not count for ever: a comparison that it lost begins anew."""
     evidence = fed(cold := autoregressive(0.0, 1, 512, seed=8, mean=-0.3)[0].tolist())
@@ -148,20 +135,6 @@ def test_restored_evidence_continues_as_it_was(n, mean):
         restored.update(difference)
     assert restored.state() == evidence.state()
     assert (restored.lower, restored.upper) == (evidence.lower, evidence.upper)
-
-
-def test_reset_forgets_everything():
-    """After a promotion a comparison begins as a new one."""
-    evidence = fed(autoregressive(0.0, 1, 1_000, seed=1, mean=-0.2)[0].tolist())
-    evidence.reset()
-    assert evidence.state() == Evidence().state()
-
-
-def test_smaller_errors_need_more_evidence():
-    """The interval for a smaller error probability contains the other."""
-    differences = autoregressive(0.0, 1, 2_000, seed=2, mean=0.01)[0].tolist()
-    one, other = fed(differences, 0.05), fed(differences, 0.001)
-    assert other.lower < one.lower < one.upper < other.upper
 
 
 def test_error_probabilities_of_all_comparisons_sum_to_the_whole():

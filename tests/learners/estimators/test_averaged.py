@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.iterates import context
 
 from iln_stream.features import GaussianFourier
-from iln_stream.learners.estimators import Averaged, Block, Exact, Full, Pool, Sampled
+from iln_stream.learners.estimators import Averaged, Pool
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 FAMILY = GaussianFourier(gamma=0.5)
@@ -101,18 +101,3 @@ def test_what_can_not_be_averaged_is_refused(parameters, message):
     """A support with a budget, and a pool, can't keep the average: an error says so at once."""
     with pytest.raises(ValueError, match=message):
         ShrinkingGradient(**{"estimator": "averaged", **parameters})
-
-
-@pytest.mark.parametrize("estimator", [Sampled(), Block(64, 8), Full(64), Exact()], ids=repr)
-def test_every_estimator_that_keeps_all_points_can_be_averaged(estimator):
-    """f_S is estimated by the same estimator as f_t, within 5 of its standard errors."""
-    f, alpha = Averaged(estimator).start(context(FAMILY)), np.zeros(40)
-    rng, total = np.random.default_rng(2), np.zeros(40)
-    for t in range(40):
-        total += alpha
-        alpha[t] = rng.standard_normal()
-        f.append(rng.standard_normal(2), alpha[t])
-    x, average = np.array([0.3, -0.2]), f.average()
-    f_S = float(total / 40 @ FAMILY.kernel(average.support.rows(2), x))
-    value, standard_error, _ = average.estimate(x, 40)
-    assert abs(value - f_S) < 5 * standard_error + 1e-6

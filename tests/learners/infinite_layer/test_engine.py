@@ -1,6 +1,4 @@
-import copy
 import itertools
-import pickle
 from typing import NamedTuple
 
 import numpy as np
@@ -104,26 +102,3 @@ def test_what_is_predicted_in_between_does_not_matter(kind):
         silent.learn(x, y)
         seen.append(x)
     assert same(asked.state(), silent.state())
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.engine.__name__)
-@pytest.mark.parametrize("n", [42, 66])
-def test_copies_go_on_bit_for_bit(kind, n):
-    """After the first of new columns, and amid a redraw; neither changes the other."""
-    engine = kind.new()
-    events = list(kind.events(n + 40))
-    for x, y in events[:n]:
-        engine.learn(x, y)
-    engine.predict(events[n][0])
-    before = engine.state()
-    twins = [copy.deepcopy(engine), pickle.loads(pickle.dumps(engine))]
-    predicted = []
-    for x, y in events[n:]:
-        predicted.append([twin.predict(x) for twin in twins])
-        for twin in twins:
-            twin.learn(x, y)
-    assert same(engine.state(), before)
-    for x, y in events[n:]:
-        assert [engine.predict(x)] * 2 == predicted.pop(0)
-        engine.learn(x, y)
-    assert all(same(twin.state(), engine.state()) for twin in twins)

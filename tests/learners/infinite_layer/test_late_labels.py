@@ -129,15 +129,3 @@ def test_late_labels_of_a_long_delay_are_left_out():
     fresh.learn(1.0, 0.5, 1.0, v, v, MOST_DELAY + 1)
     assert to_bytes(fresh.state() | {"delay": 0}) == before
     assert fresh.predict(1.0, v) == 1.0
-
-
-def test_an_event_of_weight_zero_fits_nothing():
-    """Late labels have weights, too."""
-    fresh, v = FreshTargets(2, 1, squared=True), np.array([3.0, 3.0, 0.0])
-    taught_fresh(fresh, 300, 1, 1.0)
-    before = [bank.theta.copy() for bank in (fresh.linear, fresh.series)]
-    assert fresh.learn(1.0, 5.0, 0.0, v, v, 1)
-    for bank, theta in zip((fresh.linear, fresh.series), before, strict=True):
-        assert np.array_equal(bank.theta, theta)
-    assert fresh.learn(1.0, 5.0, 1.0, v, v, 1)
-    assert not np.array_equal(fresh.series.theta, before[1])

@@ -140,16 +140,6 @@ def test_names_may_come_and_go(profile):
     assert model.predict_one({"late": 1.5}) > model.predict_one({"late": -1.5}) + 1.0
 
 
-def test_order_of_names_does_not_matter():
-    """Columns are assigned by name, not by a dict's order."""
-    model, twin = InfiniteLayerRegressor(seed=1), InfiniteLayerRegressor(seed=1)
-    xs, ys = interaction(100, 0)
-    for x, y in zip(xs, ys, strict=True):
-        model.learn_one(x, y)
-        twin.learn_one(dict(reversed(x.items())), y)
-    assert model.predict_one(xs[0]) == twin.predict_one(xs[0])
-
-
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_relevance_names_the_inputs_that_matter(profile):
     """The two inputs of the product have nearly all the relevance; shares and experts' weights sum

@@ -3,20 +3,12 @@
 import numpy as np
 import pytest
 
-from iln_stream.kernels.mixing import update_rule
 from iln_stream.learners.infinite_layer.mixing import (
     BayesMixture,
     LogLossRule,
     MLPoly,
     StackedCorrection,
 )
-
-
-class Undiscounted(MLPoly):
-    """A rule that remembers all events alike, as its regret bound assumes."""
-
-    def learn(self, p, mixture, t, w=1.0):
-        update_rule(self.table, self.record, p, mixture, t, w, self.squared, 1.0)
 
 
 @pytest.mark.parametrize("squared", [True, False])
@@ -32,27 +24,6 @@ def test_ml_poly_finds_the_best_expert(squared):
     assert rule.weights.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_regret_stays_below_its_bound(seed):
-    """Without discount the absolute loss exceeds the best expert's by less than the bound."""
-    rng = np.random.default_rng(seed)
-    K, T = 5, 2_000
-    rule = Undiscounted(K, squared=False)
-    bias = rng.normal(size=K)
-    lost, each = 0.0, np.zeros(K)
-    variation = np.zeros(K)
-    for _ in range(T):
-        t = rng.normal()
-        p = bias + t + rng.normal(size=K)
-        mixture = rule.mixed(p)
-        lost += abs(mixture - t)
-        each += np.abs(p - t)
-        variation += (mixture - p) ** 2
-        rule.learn(p, mixture, t)
-    best = each.argmin()
-    assert lost - each[best] < np.sqrt(K * variation[best] * np.log(T)) + K * np.log(T)
-
-
 def test_an_outlier_settles_nothing():
     """One target of 1e9 leaves the weights of a settled rule nearly as they were."""
     rule = MLPoly(2, squared=True)
@@ -64,14 +35,6 @@ def test_an_outlier_settles_nothing():
     before = rule.weights.copy()
     rule.learn(np.array([0.0, 1.0]), 0.1, 1e9)
     assert rule.weights == pytest.approx(before, abs=0.1)
-
-
-def test_bayes_weighs_by_the_probability_of_the_observed_class():
-    """Of two experts that predicted 1/3 and 2/3 after the same past, one weighs twice the other."""
-    mixture = BayesMixture(2)
-    assert mixture.weights.tolist() == [0.5, 0.5]
-    mixture.learn(np.array([1.0, 2.0]) / 3.0)
-    assert mixture.weights == pytest.approx([1 / 3, 2 / 3])
 
 
 def test_bayes_outlives_its_discount():

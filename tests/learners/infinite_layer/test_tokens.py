@@ -94,15 +94,6 @@ def test_a_restored_learner_learns_the_tokens_of_its_past(name):
     assert predicted(learner, x) == predicted(twin, x)
 
 
-@pytest.mark.parametrize("name", MAKE)
-def test_states_stay_finite_where_columns_and_classes_come_before_the_label(name):
-    """Labels of events from before a column or a class came are learned as well."""
-    learner = MAKE[name]()
-    learned_late(learner, stream(name, 300, 7), 40)
-    assert not not_finite(learner._engine.state())
-    assert learner.resets == {} or not any(learner.resets.values())
-
-
 @pytest.mark.parametrize("name", ["accurate", "fast"])
 def test_last_targets_are_those_of_the_prediction_and_then_of_the_last_label(name):
     """The memory keeps an event with the targets known when it was predicted."""

@@ -1,15 +1,13 @@
 """A model for each key, on top of a global one."""
 
-import pickle
-
 import numpy as np
 import pytest
 from river import compose, preprocessing
 
 from iln_stream.errors import IlnWarning, StateError
-from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, model_of, state_of
+from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, state_of
 from iln_stream.learners.keyed.regressor import KeyedRegressor
-from iln_stream.state import from_bytes, to_bytes
+from iln_stream.state import to_bytes
 
 
 def keyed(**arguments):
@@ -94,17 +92,6 @@ def test_predicting_changes_nothing():
         model.predict_interval({"key": key, "a": 0.1, "c": 0.1})
     model.predict_one({"a": 0.1})
     assert to_bytes(state_of(model)) == before
-
-
-def test_a_restored_learner_goes_on_bit_for_bit():
-    """Through bytes and through a pickle."""
-    model, whole = keyed(), list(events(600))
-    errors(model, whole[:300])
-    for copy in (
-        model_of(from_bytes(to_bytes(state_of(model)))),
-        pickle.loads(pickle.dumps(model)),
-    ):
-        assert (errors(copy, whole[300:]) == errors(model_of(state_of(model)), whole[300:])).all()
 
 
 @pytest.mark.parametrize("key", [1, "1", True, None])

@@ -118,21 +118,6 @@ def test_rows_stay_where_they_are():
     assert (len(keys), keys.get("77")[0], keys.get("none")) == (2 * CHUNK + 1, 77.0, None)
 
 
-def test_a_restored_store_has_the_same_keys():
-    """Keys keep their states; the state shares no memory with the store."""
-    keys = KeysInMemory(2)
-    for k in range(10):
-        keys.to_learn(f"k{k}")[:] = k
-    state = keys.state()
-    keys.to_learn("k3")[:] = 99.0
-    again = KeysInMemory(2)
-    again.to_learn("forgotten")
-    again.restore(state)
-    assert len(again) == 10
-    assert again.get("forgotten") is None
-    assert (again.get("k3") == 3.0).all()
-
-
 def test_collections_of_garbage_do_not_visit_names():
     """Of a million keys that would take 40 ms: the chunks in which names lie are not tracked."""
     names = Names()

@@ -33,35 +33,10 @@ def test_finite_whatever_arrives(values):
     assert math.isfinite(moments.sd)
 
 
-@pytest.mark.parametrize("at", [0, 29])
-def test_a_wild_value_among_the_first_does_no_lasting_harm(at):
-    """1e308 among the first 30 counts as one within their bounds."""
-    values = np.random.default_rng(0).standard_normal(100)
-    values[at] = 1e308
-    moments = after(values.tolist())
-    assert moments.mean == pytest.approx(0.0, abs=0.4)
-    assert moments.sd == pytest.approx(1.0, abs=0.6)
-
-
-@pytest.mark.parametrize(("level", "scale"), [(100.0, 1.0), (0.0, 100.0), (0.0, 0.01)])
-def test_follows_a_lasting_change(level, scale):
-    """300 values after a change of level or scale the statistics are the new ones."""
-    rng = np.random.default_rng(0)
-    moments = after([*rng.standard_normal(5_000), *(level + scale * rng.standard_normal(300))])
-    assert moments.mean == pytest.approx(level, abs=0.2 * scale)
-    assert moments.sd == pytest.approx(scale, rel=0.2)
-
-
 @pytest.mark.parametrize("constant", [0.0, 1e-300, 1e9 + 0.1, 1e150])
 def test_constants_have_no_deviation(constant):
     """Rounding of a constant is not mistaken for spread."""
     assert after([constant] * 100).sd == 0.0
-
-
-def test_small_spread_on_a_large_offset_is_seen():
-    """x + 1e9 is not constant: deviations of 1 survive."""
-    rng = np.random.default_rng(0)
-    assert after(1e9 + rng.standard_normal(2_000)).sd == pytest.approx(1.0, abs=0.1)
 
 
 @given(st.floats(allow_nan=False), st.floats(0.0, math.inf))

@@ -99,10 +99,3 @@ def test_restarts_when_the_followed_units_are_redrawn():
     assert (expert.P[2, 6:, 6:] == np.eye(BLOCK - 6) / RIDGE).all()
     follower.learn_both(phis[1], ts[1])
     assert follower.predict(phis[0]) != pytest.approx(bank.theta[0, :D] @ phis[0])
-
-
-def test_nan_is_not_hidden():
-    """An expert whose weights are broken predicts nan, not a plausible number."""
-    follower = Follower(3, forgetting=0.999)
-    follower.expert.theta[0] = np.nan
-    assert np.isnan(follower.predict(np.ones(3)))

@@ -1,9 +1,8 @@
 import numpy as np
-import pytest
 
-from iln_stream.kernels.krls_t import N_POINTS, START
+from iln_stream.kernels.krls_t import N_POINTS
 from iln_stream.learners.infinite_layer.engine import RegressionEngine
-from iln_stream.learners.infinite_layer.experts.krls_t import KRLST, WAKES_AFTER
+from iln_stream.learners.infinite_layer.experts.krls_t import KRLST
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.target import Target
@@ -40,23 +39,6 @@ def test_learns_a_function_and_its_opposite_from_few_events():
     size = np.mean([abs(y) for _, y in products(600, seed=1)])
     assert found[:20].mean() > 1.2 * size
     assert found[300:].mean() < 0.5 * size
-
-
-def test_wakes_once_it_has_learned_some_events():
-    """It begins after 64 events, and its predictions count 32 events later."""
-    engine, events = Alone(), products(START + WAKES_AFTER)
-    errors(engine, events[:-1])
-    assert engine.krls_t.asleep
-    errors(engine, events[-1:])
-    assert not engine.krls_t.asleep
-
-
-@pytest.mark.parametrize("events", [[({}, 1.0), ({}, 2.0)], [({"a": 3.0}, 1.0)]])
-def test_sleeps_while_no_input_varies(events):
-    """There is nothing to predict from."""
-    engine = Alone()
-    errors(engine, 200 * events)
-    assert engine.krls_t.asleep
 
 
 def test_begins_anew_when_many_more_inputs_vary():

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.experts.sleepers import AWAKE, SHARE, Sleeper, Sleepers
@@ -69,22 +68,6 @@ def test_they_stay_awake_while_they_are_needed():
     assert not sleepers.asleep
     assert not taught(sleepers, 100).asleep
     assert taught(sleepers, 1_000).asleep
-
-
-def test_they_begin_anew():
-    """Without a past, and awake for as long as at first."""
-    sleepers = Sleepers(averages())
-    sleepers.widen(4)
-    taught(sleepers, AWAKE)
-    assert sleepers.asleep
-    sleepers.begin_anew()
-    assert [expert.n for expert in sleepers.experts.values()] == [0, 0]
-    assert [expert.width for expert in sleepers.experts.values()] == [4, 4]
-    assert sleepers.n_alarms == 1
-    taught(sleepers, AWAKE - 1, t=-1.0)
-    assert not sleepers.asleep
-    assert sleepers_predictions(sleepers)[0] == pytest.approx(-1.0)
-    assert taught(sleepers, 1).asleep
 
 
 def test_restored_they_go_on():
