@@ -120,7 +120,7 @@ def test_other_threads_may_ask_while_one_learns(name):
     """Three threads that query everything get only valid answers, and leave the state unchanged."""
     quiet, asked = LEARNERS[name].clone(), LEARNERS[name].clone()
     questions = QUESTIONS.get(name, ("predict_one",))
-    n = 1_000 if name in ("fast", "keyed", "averaged", "pool", "wrapped") else 140
+    n = 600 if name in ("fast", "keyed", "averaged", "pool", "wrapped") else 140
     events = list(stream(n, classes=name == "classifier"))
     learn(quiet, events, getattr(quiet, questions[0]))
     done, faults = Event(), []
