@@ -33,7 +33,7 @@ def test_each_expert_is_reported_by_its_name():
 def test_without_inputs_frequencies_are_predicted():
     """Each class has its share of the events, with one event added to each."""
     rng = np.random.default_rng(0)
-    labels = rng.choice(["rare", "usual", "other"], p=[0.05, 0.75, 0.2], size=800).tolist()
+    labels = rng.choice(["rare", "usual", "other"], p=[0.05, 0.75, 0.2], size=2_000).tolist()
     engine = taught([({}, label) for label in labels])
     n = len(labels)
     predicted = engine.predict({})
