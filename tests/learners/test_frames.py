@@ -89,42 +89,20 @@ def test_what_is_refused():
 
 
 def test_numbers_as_text_are_warned_of():
-    """Each would silently be a category; texts of which some are no numbers are categories."""
-    frame = Frame(pl.DataFrame({"temp": ["21.5", None], "code": ["7", "x"]}))
-    with pytest.warns(IlnWarning, match="column 'temp' has numbers as text") as given:
-        frame.warn()
-    assert len(given) == 1
-
-
-@pytest.mark.parametrize(
-    ("texts", "message"),
-    [
-        (["1", "2", "3", "4", "NA"], r"'temp' has numbers as text \(and others, such as 'NA'\)"),
-        (["1,5", "2,5"], "'temp' has numbers as text: "),
-    ],
-)
-def test_numbers_as_text_with_a_few_others(texts, message):
-    """One text for what is missing, or decimal commas, do not hide that a column has numbers."""
-    with pytest.warns(IlnWarning, match=message):
-        Frame(pl.DataFrame({"temp": texts})).warn()
-
-
-def test_rows_as_a_matrix():
-    """Inputs with a place are filled in; others are counted."""
-    frame = Frame(pl.DataFrame(COLUMNS))
-    X, left_out = frame.matrix({"sky=clear": 0, "temp": 1, "new": 2}, 1, 4, -1.0)
-    assert X.tolist() == [[-1.0, -1.0, -1.0], [-1.0, 0.0, -1.0], [1.0, 3.0, -1.0]]
-    assert left_out == 3 + 1 + 2
-
-
-def test_rows_with_new_inputs():
-    """The first row of each input that is not known, text by text."""
-    frame = Frame(pl.DataFrame(COLUMNS))
-    known = {"temp": 0, "rooms": 1, "sky=clear": 2}
-    assert frame.next_new(known, 0, 4) == 0
-    assert frame.next_new(known | {"holiday": 3}, 0, 4) == 2
-    assert frame.next_new(known | {"holiday": 3}, 0, 2) == 2
-    assert frame.next_new(known | {"holiday": 3, "sky=grey": 4}, 0, 4) == 4
+    """Each would silently be a category, also with one text for what is missing, or with decimal
+    commas; texts of which some are no numbers are categories."""
+    texts = {
+        "temp": ["21.5", None, "3", "4", "5"],
+        "wind": ["1", "2", "3", "4", "NA"],
+        "rain": ["1,5", "2,5", "0,5", "1,0", "2,0"],
+        "code": ["7", "x", "8", "y", "9"],
+    }
+    with pytest.warns(IlnWarning) as given:
+        Frame(pl.DataFrame(texts)).warn()
+    temp, wind, rain = (str(each.message) for each in given)
+    assert "column 'temp' has numbers as text: " in temp
+    assert "column 'wind' has numbers as text (and others, such as 'NA')" in wind
+    assert "column 'rain' has numbers as text: " in rain
 
 
 def test_labels():

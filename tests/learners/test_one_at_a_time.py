@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from iln_stream.learners import state_of
-from iln_stream.learners.estimators import Averaged
-from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.estimators import Averaged, Pool
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
@@ -121,7 +120,7 @@ def test_other_threads_may_ask_while_one_learns(name):
     """Three threads that query everything get only valid answers, and leave the state unchanged."""
     quiet, asked = LEARNERS[name].clone(), LEARNERS[name].clone()
     questions = QUESTIONS.get(name, ("predict_one",))
-    n = 2_000 if name in ("fast", "keyed", "averaged", "pool", "wrapped") else 140
+    n = 600 if name in ("fast", "keyed", "averaged", "pool", "wrapped") else 140
     events = list(stream(n, classes=name == "classifier"))
     learn(quiet, events, getattr(quiet, questions[0]))
     done, faults = Event(), []
@@ -158,8 +157,8 @@ class Slow(Mapping):
         return 1.0
 
 
-@pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+@pytest.mark.parametrize("name", ["fast", "classifier", "sampled", "keyed"])
 def test_a_copy_waits_for_nobody(name, copied):
     """A query of a learner waits for the query before it; a query of a copy does not."""
     model = LEARNERS[name].clone()

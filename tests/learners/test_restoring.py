@@ -1,13 +1,11 @@
 """State, through files, and back: the restored model and the original must not differ in a bit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from river import base, compose, linear_model, preprocessing
 
 import iln_stream
@@ -47,129 +45,6 @@ def go_on(model, events):
     return predictions, content(model)
 
 
-gammas = st.none() | st.floats(0.01, 10.0)
-FAMILY = st.recursive(
-    st.builds(features.GaussianFourier, gammas)
-    | st.builds(features.LaplacianFourier, gammas)
-    | st.builds(features.DecisionStumps, st.floats(0.5, 5.0))
-    | st.builds(features.Erf, st.floats(0.5, 5.0))
-    | st.builds(features.RandomNetwork, width=st.integers(1, 4)),
-    lambda families: st.lists(families, min_size=1, max_size=3).map(features.Mixture),
-    max_leaves=3,
-)
-SAMPLED = st.fixed_dictionaries(
-    {
-        "features": st.none() | FAMILY,
-        "estimator": st.sampled_from(["sampled", Sampled(), Block(4, 3), Full(4), "block", "full"]),
-        "budget": st.none() | st.integers(1, 80),
-        "policy": st.sampled_from(["oldest", "smallest", "compress"]),
-        "draws": st.none() | st.integers(1, 40),
-        "max_draws": st.integers(16, 60),
-    }
-)
-COSINES = st.fixed_dictionaries(
-    {
-        "estimator": st.sampled_from(
-            [Sampled("direct"), Sampled("phase integrated"), Sampled("two normals"), "exact"]
-        ),
-        "budget": st.none() | st.integers(1, 80),
-        "policy": st.sampled_from(["oldest", "smallest", "compress"]),
-    }
-)
-AVERAGED = st.fixed_dictionaries({"estimator": st.sampled_from(["averaged", Averaged()])})
-RIDGES = (
-    st.builds(features.CauchyFourier, gammas)
-    | st.builds(features.ArcCosine, st.none() | st.floats(0.5, 5.0))
-    | st.builds(features.Tanh)
-    | st.builds(features.Sigmoid)
-)
-POOLED = st.fixed_dictionaries(
-    {
-        "features": st.none() | RIDGES,
-        "estimator": st.just("pool")
-        | st.builds(Pool, st.integers(2, 40))
-        | st.builds(GrowingPool, st.integers(2, 8), st.floats(0.1, 2.0), st.integers(8, 60)),
-        "budget": st.none() | st.integers(1, 80),
-    }
-)
-COMMON = st.fixed_dictionaries(
-    {
-        "norm_bound": st.floats(0.01, 4.0),
-        "horizon": st.none() | st.integers(1, 1000),
-        "step": st.none() | st.floats(0.01, 3.0),
-        "max_columns": st.integers(1, 4),
-        "seed": st.none() | st.integers(0, 2**70),
-    }
-)
-PARAMETERS = st.builds(lambda a, b: a | b, COMMON, SAMPLED | COSINES | AVERAGED | POOLED)
-NAMES = st.sampled_from(["a", "", 'b"', 1, 2.5, None, ("t", 1), "€"])
-
-
-def wrapped(learner, how):
-    if how == "alone":
-        return learner
-    if how == "pipeline":
-        return WinsorisedScaler(clip=float("inf"), max_columns=3) | learner
-    return ScaledTarget(WinsorisedScaler() | learner, width=2.0)
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    PARAMETERS,
-    st.sampled_from(["alone", "pipeline", "target"]),
-    st.lists(NAMES, min_size=1, max_size=4, unique=True),
-    st.integers(0, 2**32),
-    st.integers(0, 150),
-)
-@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-def test_restored_goes_on_bit_for_bit(parameters, how, names, seed, cut):
-    """For any parameters, stream and cut, all predictions and all bits of the state agree."""
-    rng = np.random.default_rng(seed)
-    events = [
-        ({name: float(rng.normal()) for name in names if rng.random() < 0.8}, float(rng.normal()))
-        for _ in range(cut + 30)
-    ]
-    model = wrapped(ShrinkingGradient(**parameters), how)
-    go_on(model, events[:cut])
-    restored = through_files(model)
-    assert content(restored) == content(model)
-    assert go_on(restored, events[cut:]) == go_on(model, events[cut:])
-
-
-@pytest.mark.parametrize("own", [{"budget": 30}, {"estimator": "averaged"}])
-def test_restored_after_compressions_and_shrinks(own):
-    """A long run with a budget or an average, shrinks and sums redone is restored as it is."""
-    rng = np.random.default_rng(5)
-    model = ShrinkingGradient(norm_bound=0.02, step=0.5, draws=5, seed=3, **own)
-    events = [({"a": float(rng.normal())}, float(rng.uniform(-1, 1))) for _ in range(700)]
-    for x, y in events[:500]:
-        model.learn_one(x, y)
-    assert model.n_shrinks > 30
-    restored = through_files(model)
-    assert restored.last_update == model.last_update
-    assert go_on(restored, events[500:]) == go_on(model, events[500:])
-
-
-def test_restored_is_the_same_class_with_the_same_parameters():
-    """Parameters come back as they were given: None stays None, and clone starts over from them."""
-    mixture = features.Mixture.of_bandwidths((0.1, 1.0))
-    model = ShrinkingGradient(mixture, Sampled(), budget=7, seed=None)
-    restored = through_files(model)
-    assert type(restored) is ShrinkingGradient
-    assert restored._get_params() == model._get_params()
-
-
-def test_pipelines_keep_their_shape():
-    """Step names and nested pipelines are restored."""
-    model = compose.Pipeline(
-        ("scale", WinsorisedScaler()),
-        ("rest", compose.Pipeline(("learn", ShrinkingGradient(seed=1)))),
-    )
-    restored = through_files(model)
-    assert list(restored.steps) == ["scale", "rest"]
-    assert list(restored.steps["rest"].steps) == ["learn"]
-
-
 class Signs:
     """A user's family."""
 
@@ -193,8 +68,6 @@ class Mine:
 @pytest.mark.parametrize(
     "own",
     [
-        {"features": Signs()},
-        {"estimator": Mine()},
         {"features": Signs(), "estimator": Mine()},
         {"features": features.Mixture((features.Erf(), Signs()))},
     ],
@@ -210,10 +83,16 @@ def test_a_users_own_parts_are_given_again(own):
     assert go_on(restored, events[50:]) == go_on(model, events[50:])
 
 
-def test_only_dataclasses_are_components():
-    """A class that a state can't store can't be registered."""
-    with pytest.raises(TypeError, match="Signs must be a dataclass whose constructor takes"):
-        restorable(Signs)
+def test_only_dataclasses_of_their_arguments_are_components():
+    """A state stores fields, so a class with other attributes can't be registered."""
+
+    @dataclass
+    class Hidden:
+        gamma: float = field(init=False, default=1.0)
+
+    for cls in (Signs, Hidden):
+        with pytest.raises(TypeError, match=f"{cls.__name__} must be a dataclass whose construct"):
+            restorable(cls)
 
 
 def test_namesakes_are_told_apart():
@@ -262,6 +141,9 @@ def test_components_have_versions_too():
     state["parameters"]["features"] = {"class": name, "version": 3, "slope": 1.0}
     with pytest.raises(StateError, match=r"\.Wave has version 3, and iln_stream .* reads 1, 2:"):
         model_of(state)
+    state["parameters"]["features"] = {"class": "elsewhere.Family", "slope": 1.0}
+    with pytest.raises(StateError, match=r"features is a 'elsewhere.Family'.*@restorable"):
+        model_of(state)
 
 
 def test_another_part_is_refused():
@@ -288,16 +170,35 @@ def test_every_component_is_known():
         assert through_files(ShrinkingGradient(family, seed=1)).features == family
 
 
+MIXTURE = features.Mixture((features.Erf(), features.Mixture((features.LaplacianFourier(),))))
+
+
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-@pytest.mark.parametrize("estimator", ESTIMATORS.values())
-def test_every_estimator_goes_on_bit_for_bit(estimator):
-    """An iterate is restored with its estimator, whichever it is."""
-    model = ShrinkingGradient(estimator=estimator(), step=0.5, seed=1)
-    events = list(events_for(model, 150))
-    answers(model, events[:100])
+@pytest.mark.parametrize(
+    "own",
+    [
+        *({"estimator": estimator()} for estimator in ESTIMATORS.values()),
+        {"estimator": Sampled("direct"), "budget": 1},
+        {"estimator": Sampled("phase integrated"), "draws": 40, "horizon": 9},
+        {"features": MIXTURE, "draws": 5, "budget": 30, "policy": "compress"},
+        {"features": MIXTURE, "estimator": Block(4, 3), "budget": 30, "policy": "smallest"},
+        {"features": features.RandomNetwork(width=2), "estimator": Full(4), "max_columns": 1},
+        {"features": features.ArcCosine(0.7), "estimator": GrowingPool(2, 0.1, 60), "budget": 3},
+        {"estimator": Pool(2), "seed": None},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("cut", [3, 150])
+def test_every_estimator_goes_on_bit_for_bit(own, cut):
+    """An iterate is restored with its estimator and its parameters, also after shrinks."""
+    model = ShrinkingGradient(**{"step": 0.5, "norm_bound": 0.001, "seed": 1} | own)
+    events = list(events_for(model, cut + 40))
+    answers(model, events[:cut])
+    assert model.n_shrinks > 0 or cut == 3
     restored = through_files(model)
-    assert restored.estimator == estimator()
-    assert answers(restored, events[100:]) == answers(model, events[100:])
+    assert restored._get_params() == model._get_params()
+    assert restored.last_update == model.last_update
+    assert answers(restored, events[cut:]) == answers(model, events[cut:])
 
 
 @pytest.mark.parametrize(
@@ -367,7 +268,7 @@ def answers(model, events):
 
 
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-@pytest.mark.parametrize("cut", [0, 1, 70, 140])
+@pytest.mark.parametrize("cut", [1, 140])
 @pytest.mark.parametrize("model", OURS, ids=repr)
 def test_every_learner_goes_on_bit_for_bit(model, cut):
     """Restored from bytes in mid-stream, a learner says the same, and ends in the same state."""
@@ -397,14 +298,13 @@ def test_a_state_shares_no_memory(model):
 
 
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-@pytest.mark.parametrize("more", [{}, {"a name more": 1.0}], ids=["same names", "other names"])
 @pytest.mark.parametrize("model", OURS, ids=repr)
-def test_a_learner_forgets_what_it_learned_when_it_is_restored(model, more):
+def test_a_learner_forgets_what_it_learned_when_it_is_restored(model):
     """`restore` on a learner of the same parameters, taught something else, is `model_of`."""
     model, other = model.clone(), model.clone()
     events = list(events_for(model, 120))
     answers(model, events[:70])
-    answers(other, [({**x, **more, "a": 2.0}, y) for x, y in events])
+    answers(other, [({**x, "a name more": 1.0, "a": 2.0}, y) for x, y in events])
     ask(other, events[70][0])  # what is kept for the event's learning must go, too
     other.restore(from_bytes(content(model)))
     assert answers(other, events[70:]) == answers(model, events[70:])
@@ -461,9 +361,9 @@ def classes_in(state, path=()):
     )
 
 
-@pytest.mark.parametrize("estimator", [Sampled(), Averaged(), Pool(4), GrowingPool(4)])
-@pytest.mark.parametrize(("field", "value"), [("version", 99), ("class", "Unheard"), ("odd", 1)])
-def test_a_state_of_another_release_is_refused(estimator, field, value):
+@pytest.mark.parametrize("estimator", [Averaged(), GrowingPool(4)])
+@pytest.mark.parametrize(("name", "value"), [("version", 99), ("class", "Unheard"), ("odd", 1)])
+def test_a_state_of_another_release_is_refused(estimator, name, value):
     """An unknown class, version or field, at any depth, raises an error."""
     learner = ShrinkingGradient(features.GaussianFourier(), estimator, seed=1)
     model = ScaledTarget(WinsorisedScaler() | learner)
@@ -473,7 +373,7 @@ def test_a_state_of_another_release_is_refused(estimator, field, value):
     assert len(paths) >= 8
     for path in paths:
         with pytest.raises(StateError):
-            model_of(replaced(state, (*path, field), value))
+            model_of(replaced(state, (*path, name), value))
 
 
 def test_other_parameters_are_refused():

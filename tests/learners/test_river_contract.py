@@ -1,4 +1,4 @@
-"""River's own checks, every one, on every estimator that we export and its variants."""
+"""River's own checks, every one, on every estimator that we export."""
 
 import warnings
 
@@ -6,20 +6,21 @@ import pytest
 from river import checks
 
 from iln_stream.errors import IlnWarning
-from iln_stream.features import Mixture, RandomNetwork, UniformCoordinates
-from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
-from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners import (
+    ChangeOfTarget,
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
+    RandomFeatureRidge,
+    ScaledTarget,
+    ShrinkingGradient,
+    WinsorisedScaler,
+)
+from iln_stream.learners.contest import ContestClassifier, ContestRegressor
 from iln_stream.learners.keyed.regressor import KeyedRegressor
-from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
-from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
-from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
-from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 MODELS = [
-    estimator(**parameters)
+    estimator(**next(iter(estimator._unit_test_params())))
     for estimator in (
-        ShrinkingGradient,
         ScaledTarget,
         ChangeOfTarget,
         WinsorisedScaler,
@@ -27,13 +28,15 @@ MODELS = [
         InfiniteLayerClassifier,
         RandomFeatureRidge,
         KeyedRegressor,
+        ContestRegressor,
+        ContestClassifier,
     )
-    for parameters in estimator._unit_test_params()
 ] + [
+    InfiniteLayerRegressor("fast", seed=1, loss="squared"),
     ChangeOfTarget(InfiniteLayerRegressor("fast", seed=1), "x"),
-    ShrinkingGradient(RandomNetwork(), max_draws=200),
-    ShrinkingGradient(Mixture((UniformCoordinates(), RandomNetwork())), max_draws=200),
-    ScaledTarget(WinsorisedScaler() | ShrinkingGradient(budget=50, max_draws=500, seed=1)),
+    ShrinkingGradient(draws=50, seed=1),
+    ShrinkingGradient(estimator="pool", step=0.5, seed=1),
+    ScaledTarget(WinsorisedScaler() | ShrinkingGradient(budget=50, max_draws=100, seed=1)),
 ]
 
 

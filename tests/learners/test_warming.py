@@ -31,11 +31,6 @@ def test_name_of_a_learner(learner, name):
     assert name is None or name in PUBLIC
 
 
-def test_parts_are_of_known_learners():
-    """Two processes share the work of a learner that exists."""
-    assert PARTS.keys() <= PUBLIC.keys()
-
-
 @pytest.mark.parametrize("part", PARTS["accurate"])
 def test_parts_share_the_experts(part):
     """One process compiles what the networks need, and the other what the ridges do."""

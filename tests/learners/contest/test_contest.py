@@ -3,26 +3,26 @@
 import copy
 
 import pytest
-from river import dummy, stats
-from support.contests import CONTESTS, Faulty, fast, linear, predict, regressors, run, stream
+from river import dummy, linear_model, stats
+from support.contests import CONTESTS, Faulty, fast, linear, regressors, run, stream
 from support.states import same
 
-from iln_stream.learners import state_of
-from iln_stream.learners.contest import ContestRegressor
+from iln_stream.learners import InfiniteLayerClassifier, state_of
+from iln_stream.learners.contest import ContestClassifier, ContestRegressor
+from iln_stream.reporting import find_metrics, find_reporter
 from iln_stream.snapshots import learner_of, learner_state
 from iln_stream.state import to_bytes
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 
 
-@pytest.mark.parametrize("delay", [None, 0, 7])
-@pytest.mark.parametrize("mixture", [False, True])
+@pytest.mark.parametrize(("mixture", "delay"), [(False, None), (True, 0), (True, 7)])
 @pytest.mark.parametrize("task", CONTESTS)
 def test_predicts_as_the_champion_alone(task, mixture, delay):
     """Predictions and the champion's state are those of its learner alone, bit for bit."""
     contest = CONTESTS[task](mixture=mixture)
     alone = contest.clone().contenders["ours"]
-    events = list(stream(120, classes=task == "classifiers"))
+    events = list(stream(100, classes=task == "classifiers"))
     assert run(contest, events, delay) == run(alone, events, delay)
     assert same(state_of(contest.champion_learner), state_of(alone))
 
@@ -35,9 +35,8 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("policy", ["skip", "restart"])
+@pytest.mark.parametrize(("policy", "delay"), [("skip", 3), ("restart", None)])
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("delay", [None, 3])
 def test_a_failing_challenger_disturbs_nothing(fault, policy, delay):
     """With it, predictions, states and scores of all others are the same bits as without."""
     contenders = {"ours": fast(1), "bad": FAULTS[fault].clone(), "other": fast(2)}
@@ -66,22 +65,18 @@ def test_the_champions_errors_are_its_own():
     assert (to_bytes(state_of(contest.contenders["ours"])), contest.standings()) == before
 
 
-@pytest.mark.parametrize("delay", [0, 5])
 @pytest.mark.parametrize("task", CONTESTS)
-def test_scores_are_of_what_each_predicted(task, delay):
+def test_scores_are_of_what_each_predicted(task):
     """Scores of late labels are those of the predictions at the time, of every contender."""
-    contest = CONTESTS[task](mixture=True)
+    contest, delay = CONTESTS[task](mixture=True), 5
     events = list(stream(80, classes=task == "classifiers"))
     waiting = []
     sums = dict.fromkeys((each.name for each in contest.standings()), 0.0)
     for x, y in events:
-        own = {}
-        for name, each in contest.contenders.items():
-            own[name] = (
-                predict(contest, x)
-                if name == "ours"
-                else (each.predict_one(x) if task == "regressors" else each.predict_proba_one(x))
-            )
+        own = {
+            name: each.predict_one(x) if task == "regressors" else each.predict_proba_one(x)
+            for name, each in contest.contenders.items()
+        }
         _, token = contest.predict_token(x)
         waiting.append((x, token, y, own))
         if len(waiting) > delay:
@@ -149,3 +144,83 @@ def test_evidence_promotes_at_the_same_event_after_a_restart():
         restored.learn_one(x, y)
         again.append(restored.champion)
     assert again == champions[301:]
+
+
+def test_a_two_class_learner_fails_on_other_classes():
+    """Labels follow the first contender; a challenger that can't learn them is counted."""
+    contest = ContestClassifier(
+        {"ours": InfiniteLayerClassifier(seed=1), "logistic": linear_model.LogisticRegression()}
+    )
+    assert contest._multiclass
+    for t in range(20):
+        contest.learn_one({"a": t % 2}, "even" if t % 2 == 0 else "odd")
+    standing = contest.standings()[1]
+    assert (standing.n_failures, standing.n_scored) == (20, 0)
+    assert "it knows two classes" in standing.last_failure
+    contest.learn_one({"a": 1.0}, 1)
+    assert contest.standings()[1].n_scored == 1
+
+
+class Weighed(dummy.StatisticRegressor):
+    """Notes its weights."""
+
+    def __init__(self):
+        super().__init__(stats.Mean())
+        self.weights = []
+
+    def learn_one(self, x, y, w=1.0):
+        self.weights.append(w)
+        super().learn_one(x, y)
+
+
+def test_weights_are_passed_on():
+    """Contenders that take a weight get it, and the others learn without."""
+    contest = ContestRegressor(
+        {"ours": dummy.StatisticRegressor(stats.Mean()), "weighed": Weighed()}
+    )
+    contest.learn_one({"a": 1.0}, 2.0, w=3.0)
+    _, token = contest.predict_token({"a": 1.0})
+    contest.learn_token({"a": 1.0}, token, 2.0, w=4.0)
+    assert contest.contenders["weighed"].weights == [3.0, 4.0]
+    assert contest.standings()[0].n_failures == 0
+
+
+@pytest.mark.parametrize("task", CONTESTS)
+def test_the_mixture_is_a_contender(task):
+    """As champion it predicts the weighted mean, which is no worse than the worst contender."""
+    contest = CONTESTS[task](mixture=True)
+    contest.promote("mixture")
+    events = list(stream(200, classes=task == "classifiers"))
+    run(contest, events)
+    *others, mixture = contest.standings()
+    assert mixture.is_champion
+    assert mixture.running_loss < max(each.running_loss for each in others)
+    weights = contest.mixture_weights
+    assert sum(weights.values()) == pytest.approx(1.0)
+    x = events[-1][0]
+    if task == "regressors":
+        own = {name: each.predict_one(x) for name, each in contest.contenders.items()}
+        assert contest.predict_one(x) == pytest.approx(sum(weights[k] * own[k] for k in own))
+    else:
+        assert sum(contest.predict_proba_one(x).values()) == pytest.approx(1.0)
+
+
+def test_metrics_are_of_contenders_and_of_the_first_that_reports():
+    """Values are those of the standings; the learner's own metrics follow its clone."""
+    contest = ContestRegressor(
+        {"linear": linear(), "ours": fast(1), "other": fast(2)}, mixture=True
+    )
+    assert find_reporter(contest) is contest
+    specs = {each.name: each for each in find_metrics(contest)}
+    run(contest, stream(50))
+    contest.promote("other")
+    standings = contest.standings()
+    assert specs["iln_contender_running_error"].read() == {
+        each.name: each.running_error for each in standings
+    }
+    assert specs["iln_champion"].read() == {"linear": 0, "ours": 0, "other": 1, "mixture": 0}
+    assert specs["iln_contender_evidence_lower"].read().keys() == {"linear", "ours", "mixture"}
+    assert specs["iln_promotions_total"].read() == {"command": 1, "evidence": 0}
+    weights = contest.contenders["ours"].expert_weights
+    assert specs["iln_expert_weight"].read() == weights
+    assert contest.report(0.0, 1.0)[0] is None

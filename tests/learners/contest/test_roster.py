@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from river import dummy, stats
+from river import dummy, linear_model, stats
 from support.contests import Faulty, fast, linear, regressors, run, stream
 
 from iln_stream.errors import ContenderError, NotFiniteError
@@ -100,9 +100,14 @@ def test_to_promote_the_champion_changes_nothing():
         contest.promote("x")
 
 
+LINEAR = linear_model.LinearRegression()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (({"a": LINEAR, "b": linear_model.LogisticRegression()},), "b is a classifier"),
+        (({"a": LINEAR, "b": LINEAR},), "one learner twice"),
         (({},), "contenders is empty"),
         (([fast(1)],), "contenders must be a mapping of learners by name.*not a list"),
         (({"a": 3},), r"contenders\['a'\] = 3 is no learner"),

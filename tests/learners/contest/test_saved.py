@@ -21,19 +21,19 @@ pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 def test_a_restored_contest_goes_on_bit_for_bit(task, delay):
     """Saved after a promotion and restored from bytes, it repeats predictions, scores, all."""
     contest = CONTESTS[task](mixture=True, promotion="evidence")
-    events = list(stream(240, classes=task == "classifiers"))
-    run(contest, events[:60], delay)
+    events = list(stream(150, classes=task == "classifiers"))
+    run(contest, events[:40], delay)
     contest.promote("mixture")
-    run(contest, events[60:120], delay)
+    run(contest, events[40:100], delay)
     state = from_bytes(to_bytes(learner_state(contest, allow_pickle=True)))
     restored = learner_of(state, allow_pickle=True)
     assert same(content(restored), content(contest))
     copied = pickle.loads(pickle.dumps(contest))
     deep = copy.deepcopy(contest)
-    expected = run(contest, events[120:], delay)
+    expected = run(contest, events[100:], delay)
     final = content(contest)
     for other in (restored, copied, deep):
-        assert run(other, events[120:], delay) == expected
+        assert run(other, events[100:], delay) == expected
         assert same(content(other), final)
 
 

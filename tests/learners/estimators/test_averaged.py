@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from support.iterates import context
 
 from iln_stream.features import GaussianFourier
-from iln_stream.learners.estimators import Averaged, Block, Exact, Full, Sampled
-from iln_stream.learners.estimators.pool import Pool
+from iln_stream.learners.estimators import Averaged, Pool
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 FAMILY = GaussianFourier(gamma=0.5)
@@ -63,29 +62,6 @@ def test_thousands_of_shrinks():
     assert math.isfinite(f.average().alpha_l1)
 
 
-@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
-def test_a_run_with_shrinks_against_all_f_t():
-    """In a whole run, with shrinks, the estimate of f_S(x) is one of the mean of all f_t(x)."""
-    model = ShrinkingGradient(
-        FAMILY, Averaged(Sampled()), norm_bound=0.05, step=0.5, draws=400, seed=2
-    )
-    rng = np.random.default_rng(1)
-    x = np.array([0.3, -0.2])
-    values = []
-    for _ in range(300):
-        support = model.iterate.current.support
-        values.append(float(support.alpha @ FAMILY.kernel(support.rows(2), x)))
-        a, b = rng.normal(size=2)
-        model.learn_one({"a": a, "b": b}, math.sin(a) * 1.0)
-    assert model.n_shrinks >= 5
-    average = model.iterate.average().support
-    f_S = float(average.alpha @ FAMILY.kernel(average.rows(2), x))
-    assert f_S == pytest.approx(np.mean(values), rel=1e-11)
-    estimate = model.estimate_average({"a": 0.3, "b": -0.2})
-    assert abs(estimate.value - f_S) < 5 * estimate.standard_error
-    assert estimate.draws == 400
-
-
 def test_learning_is_as_without():
     """Keeping or reading the average changes no E_t and no alpha."""
     with_it = ShrinkingGradient(estimator="averaged", seed=3)
@@ -114,11 +90,6 @@ def test_an_average_is_a_moments():
     assert f.current.support.rows(1)[:, 0].tolist() == list(range(200))
 
 
-def test_before_the_first_event():
-    """The average of nothing is 0."""
-    assert ShrinkingGradient(estimator="averaged", seed=1).estimate_average({"a": 1.0}).value == 0.0
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -130,18 +101,3 @@ def test_what_can_not_be_averaged_is_refused(parameters, message):
     """A support with a budget, and a pool, can't keep the average: an error says so at once."""
     with pytest.raises(ValueError, match=message):
         ShrinkingGradient(**{"estimator": "averaged", **parameters})
-
-
-@pytest.mark.parametrize("estimator", [Sampled(), Block(64, 8), Full(64), Exact()], ids=repr)
-def test_every_estimator_that_keeps_all_points_can_be_averaged(estimator):
-    """f_S is estimated by the same estimator as f_t, within 5 of its standard errors."""
-    f, alpha = Averaged(estimator).start(context(FAMILY)), np.zeros(40)
-    rng, total = np.random.default_rng(2), np.zeros(40)
-    for t in range(40):
-        total += alpha
-        alpha[t] = rng.standard_normal()
-        f.append(rng.standard_normal(2), alpha[t])
-    x, average = np.array([0.3, -0.2]), f.average()
-    f_S = float(total / 40 @ FAMILY.kernel(average.support.rows(2), x))
-    value, standard_error, _ = average.estimate(x, 40)
-    assert abs(value - f_S) < 5 * standard_error + 1e-6

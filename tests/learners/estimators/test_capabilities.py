@@ -23,32 +23,3 @@ def test_abilities_of_each_estimator(name):
         for part in (f.current, f.average()):
             assert isinstance(part, EstimatesWithin)
             assert isinstance(part, HasFiniteLayer)
-
-
-class Constant:
-    """An iterate of a user's own that estimates 1."""
-
-    alpha_l1, n_support, draws_wanted = 1.0, 0, None
-
-    def noise(self, draws):
-        return 0.0
-
-    def estimate(self, x, t):
-        return 1.0, 0.0, 1
-
-    def append(self, x, alpha):
-        """Learn nothing."""
-
-    shrink = state = restore = append
-
-
-class Accurate(Constant):
-    def estimate_within(self, x, eps, delta, t):
-        return self.estimate(x, t)
-
-
-def test_a_users_iterate_has_an_ability_by_its_method():
-    """An ability is the presence of its method; no base class is needed."""
-    assert not isinstance(Constant(), EstimatesWithin)
-    assert isinstance(Accurate(), EstimatesWithin)
-    assert not isinstance(Accurate(), HasFiniteLayer)

@@ -11,7 +11,6 @@ from iln_stream.features import (
     AffineFeatures,
     AffineWeights,
     ArcCosine,
-    CauchyFourier,
     DecisionStumps,
     Erf,
     GaussianFourier,
@@ -20,28 +19,23 @@ from iln_stream.features import (
     RandomNetwork,
     Sigmoid,
     Tanh,
-    UniformCoordinates,
 )
 from iln_stream.learners.estimators import FiniteLayer
 from iln_stream.learners.estimators.finite_layer import layer_of
 
 FAMILIES = [
-    GaussianFourier(),
     LaplacianFourier(0.4),
-    CauchyFourier(),
     Erf(),
     Tanh(),
     Sigmoid(),
-    ArcCosine(),
     ArcCosine(radius=0.7),
-    Mixture.of_bandwidths((0.1, 3.0, 10.0)),
     Mixture((Mixture.of_bandwidths((0.1, 3.0)), LaplacianFourier()), weights=(1.0, 2.0)),
     Mixture((ArcCosine(2.0), ArcCosine(2.0))),
 ]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(arrays(np.float64, (3, 4), elements=st.floats(-10.0, 10.0)))
 def test_it_is_the_weighted_sum_of_the_familys_units(family, X):
     """The layer of a family's draws is sum_r weights_r psi(x; w_r), to rounding."""
@@ -96,28 +90,17 @@ class Squared(AffineFeatures):
 
 
 @pytest.mark.parametrize(
-    "family",
+    ("family", "message"),
     [
-        DecisionStumps(),
-        UniformCoordinates(),
-        RandomNetwork(),
-        Squared(),
-        Mixture((Erf(), DecisionStumps())),
+        (RandomNetwork(), r"can't be frozen: .*GaussianFourier.*ArcCosine"),
+        (Squared(), r"can't be frozen: .*GaussianFourier.*ArcCosine"),
+        (Mixture((Erf(), DecisionStumps())), r"can't be frozen: .*GaussianFourier.*ArcCosine"),
+        (Mixture((Erf(), Tanh())), "its components have different units"),
+        (Mixture((ArcCosine(1.0), ArcCosine(2.0))), "its components have different units"),
     ],
-    ids=lambda family: type(family).__name__,
 )
-def test_units_that_are_no_ridges_are_refused(family):
-    """The error names the families that qualify."""
-    w = family.draw(8, 2, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"can't be frozen: .*GaussianFourier.*ArcCosine"):
-        layer_of(family, w, np.ones(8), 2)
-
-
-@pytest.mark.parametrize(
-    "family", [Mixture((Erf(), Tanh())), Mixture((ArcCosine(1.0), ArcCosine(2.0)))], ids=repr
-)
-def test_units_of_several_kinds_are_refused(family):
-    """A layer has one activation and one radius."""
+def test_units_that_make_no_layer_are_refused(family, message):
+    """A layer has ridges of one activation and one radius; the error names such families."""
     w = family.draw(64, 2, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="its components have different units"):
+    with pytest.raises(ValueError, match=message):
         layer_of(family, w, np.ones(64), 2)

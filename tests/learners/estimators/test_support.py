@@ -59,13 +59,6 @@ def test_equals_plain_lists(budget, actions):
     assert support.alpha_l1 == pytest.approx(expected, rel=1e-9, abs=1e-300)
 
 
-def test_rows_wider_than_any_point():
-    """A prediction may know more columns than the support: these are 0 there."""
-    support = Support()
-    support.append(np.array([1.0, 2.0]), 1.0)
-    assert support.rows(4).tolist() == [[1.0, 2.0, 0.0, 0.0]]
-
-
 @pytest.mark.parametrize("budget", [None, 8])
 def test_sampling_law(budget):
     """i is drawn with probability |alpha_i| / ||alpha||_1: chi-square at 1e-6."""
@@ -78,14 +71,6 @@ def test_sampling_law(budget):
     counts = np.bincount(support.sample(n, rng), minlength=len(support))
     expected = n * np.abs(support.alpha) / np.abs(support.alpha).sum()
     assert stats.chisquare(counts, expected).pvalue > 1e-6
-
-
-def test_zero_coefficients_are_never_drawn():
-    """A point with alpha = 0 is never drawn."""
-    support = Support()
-    for alpha in (0.0, 2.0, 0.0, -1.0, 0.0):
-        support.append(np.zeros(1), alpha)
-    assert set(support.sample(10_000, np.random.default_rng(0))) == {1, 3}
 
 
 def test_a_huge_coefficient_leaves_no_trace():
@@ -167,7 +152,8 @@ def test_draws_are_those_of_a_search(budget, policy, actions):
 
 
 def test_draws_from_many_points():
-    """The same for 20000 points that join and leave while they are drawn from."""
+    """The same for 20,000 points that join and leave while they are drawn from, by a table with
+    more buckets than points."""
     rng = np.random.default_rng(0)
     support = Support(5_000)
     for k in range(20_000):
@@ -175,6 +161,8 @@ def test_draws_from_many_points():
         if k % 501 == 0:
             r = rng.random(300)
             assert (support.sample(300, Told(r)) == searched(support, r)).all()
+            *_, table, _, _ = support.drawable()
+            assert len(table) > len(support)  # draws are O(1)
 
 
 def test_an_outlier_does_not_blow_up_the_table():
@@ -224,23 +212,20 @@ class TestThinning:
         assert support.rows(1).ravel().tolist() == [3.0, 4.0]
 
     def test_compressed_is_unbiased(self):
-        """E[alpha of point i] is what it was, for each of 40 points over 2000 keys (5 sigma)."""
-        rng = np.random.default_rng(0)
-        alpha = rng.standard_normal(40) ** 3
-        sums, squares = np.zeros(40), np.zeros(40)
-        for key in range(2_000):
+        """E[alpha of point i] is what it was, for each of 40 points over 1,000 keys (5 sigma)."""
+        alpha = np.random.default_rng(0).standard_normal(40) ** 3
+        kept = np.zeros((1_000, 40))
+        for key, found in enumerate(kept):
             support = Support(39, "compress", key)
             for k, a in enumerate(alpha):
                 support.append(np.full(1, k), a)
             assert len(support) in (20, 21)  # systematic: a sum of probabilities, rounded
-            found = np.zeros(40)
             found[support.rows(1).ravel().astype(int)] = support.alpha
-            sums += found
-            squares += found**2
-        mean = sums / 2_000
-        error = np.sqrt(np.maximum(squares / 2_000 - mean**2, 0.0) / 2_000)
-        assert np.abs(mean - alpha).max() > 0  # something was drawn at all
-        assert (np.abs(mean - alpha) <= 5 * error + 1e-9).all()
+        tau = np.abs(support.alpha).min()
+        variance = np.abs(alpha) * (tau - np.abs(alpha)).clip(0.0)  # of 0 or +-tau, or none
+        assert (variance > 0).sum() > 10
+        error = np.sqrt(variance / len(kept))
+        assert (np.abs(kept.mean(axis=0) - alpha) <= 5 * error + 1e-9).all()
 
     def test_compressed_keeps_the_large_as_they_are(self):
         """Points above tau are unchanged, the others have +-tau, and ||alpha||_1 is preserved."""
@@ -259,20 +244,14 @@ class TestThinning:
 
     @pytest.mark.parametrize("policy", ["smallest", "compress"])
     def test_budget_of_one(self, policy):
-        """One point is kept, of which compression makes an unbiased one (5 sigma)."""
-        values = []
-        for key in range(4_000):
+        """One point is kept: the larger, or one of both with all of ||alpha||_1."""
+        kept = [(3.0, 1.0)] if policy == "smallest" else [(4.0, 1.0), (-4.0, 2.0)]
+        for key in range(20):
             support = Support(1, policy, key)
             support.append(np.full(1, 1.0), 3.0)
             support.append(np.full(1, 2.0), -1.0)
             assert len(support) == 1
-            values.append(support.alpha[0] * support.rows(1)[0, 0])
-        if policy == "smallest":
-            assert set(values) == {3.0}
-        else:  # 4 at point 1 with chance 3/4, -4 at point 2 with chance 1/4
-            assert set(values) == {4.0, -8.0}
-            error = np.std(values) / np.sqrt(len(values))
-            assert abs(np.mean(values) - (3.0 - 2.0)) < 5 * error
+            assert (support.alpha[0], support.rows(1)[0, 0]) in kept
 
     @pytest.mark.parametrize("policy", ["smallest", "compress"])
     def test_zeros_leave_first(self, policy):
@@ -302,14 +281,13 @@ class TestThinning:
         assert rows[-1, 0] == 2_999 or policy == "smallest"
 
 
-@pytest.mark.parametrize("copied", [lambda s: pickle.loads(pickle.dumps(s)), copy.deepcopy])
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("budget", [None, 50])
-def test_copies_go_on_alike(budget, policy, copied):
+@pytest.mark.parametrize(
+    ("budget", "policy"), [(None, "oldest"), *((50, each) for each in POLICIES)]
+)
+def test_copies_go_on_alike(budget, policy):
     """A copy is complete: sums, slots, scale and randomness continue bit for bit."""
     rng = np.random.default_rng(0)
-    support = Support(budget, policy, 5)
-    held = [support]
+    held = [Support(budget, policy, 5)]
     for k in range(700):
         x, alpha = rng.standard_normal(2 + k // 200), rng.standard_normal()
         for each in held:
@@ -317,8 +295,8 @@ def test_copies_go_on_alike(budget, policy, copied):
             if k % 7 == 0:
                 each.shrink(0.01)
         if k == 333:
-            held.append(copied(support))
-    first, second = held
-    assert pickle.dumps(first) == pickle.dumps(second)
+            held += copy.deepcopy(held[0]), pickle.loads(pickle.dumps(held[0]))
     r = rng.random(1_000)
-    assert (first.sample(1_000, Told(r)) == second.sample(1_000, Told(r))).all()
+    for each in held[1:]:
+        assert pickle.dumps(each) == pickle.dumps(held[0])
+        assert (each.sample(1_000, Told(r)) == held[0].sample(1_000, Told(r))).all()

@@ -1,16 +1,29 @@
-"""What all estimators over a support have in common."""
+"""Estimators over a support; tests/learners/estimators/test_contract.py has their law."""
 
 import math
 
 import numpy as np
 import pytest
-from support.iterates import by_kernel, context, filled
+from scipy import stats
+from support.iterates import by_kernel, context, filled, squared_norm
 
-from iln_stream.features import ArcCosine, GaussianFourier, Mixture
-from iln_stream.learners.estimators import Block, Exact, Full, Sampled
+from iln_stream.features import (
+    ArcCosine,
+    DecisionStumps,
+    Erf,
+    GaussianFourier,
+    LaplacianFourier,
+    Mixture,
+    Tanh,
+)
+from iln_stream.learners.draws import draws_for
+from iln_stream.learners.estimators import Block, Estimate, Exact, Full, Sampled
+from iln_stream.learners.estimators.sampled import compilable
 
-OVER_A_SUPPORT = (Sampled(), Block(64, 4), Full(64), Exact())
-over_a_support = pytest.mark.parametrize("estimator", OVER_A_SUPPORT, ids=repr)
+over_a_support = pytest.mark.parametrize(
+    "estimator", [Sampled(), Block(64, 4), Full(64), Exact()], ids=repr
+)
+families = pytest.mark.parametrize("family", [GaussianFourier(0.3), DecisionStumps()], ids=repr)
 
 
 @over_a_support
@@ -43,17 +56,6 @@ def test_finite_layer_is_unbiased(family):
     assert values.std() == pytest.approx(told, rel=0.15)
 
 
-def test_weights_of_a_finite_layer():
-    """weights_r is sum_i alpha_i psi(x_i; w_r) / R for the units drawn."""
-    family = GaussianFourier(0.3)
-    f, _ = filled(Sampled(), family)
-    layer, _ = f.finite_layer(8, 4, np.random.default_rng(5))
-    w = family.draw(8, 4, np.random.default_rng(5))
-    psi = np.array([family.psi(x_i, w) for x_i in f.support.rows(4)])
-    np.testing.assert_allclose(layer.weights, f.support.alpha @ psi / 8, rtol=1e-12)
-    np.testing.assert_array_equal(layer.omega, w.omega)
-
-
 @over_a_support
 def test_finite_layer_comes_with_the_latest_points(estimator):
     """The error is estimated at the last 100 points; the usual number of units is 1024."""
@@ -63,7 +65,7 @@ def test_finite_layer_comes_with_the_latest_points(estimator):
     assert points.tolist() == f.support.rows(4)[50:].tolist()
 
 
-@pytest.mark.parametrize("size", [1, 0, 2.5])
+@pytest.mark.parametrize("size", [1, 2.5])
 def test_finite_layer_has_at_least_two_units(size):
     """Fewer units have no spread from which to estimate the error."""
     f, _ = filled(Sampled(), GaussianFourier())
@@ -88,3 +90,135 @@ def test_without_draws_nothing_is_wanted_or_noisy(estimator):
     f, _ = filled(estimator, GaussianFourier())
     assert f.draws_wanted is None
     assert (f.noise(50) > 0) == isinstance(estimator, Sampled)
+
+
+@pytest.mark.parametrize("m", [20, 200])
+@families
+def test_noise_of_draws_bounds_the_spread(family, m):
+    """||alpha||_1 sqrt(q / m) is at least the spread of 500 estimates (chi-square at 1e-6)."""
+    f, x = filled(Sampled(), family, m=m)
+    spread = np.std([f.estimate(x, t).value for t in range(500)], ddof=1)
+    assert spread**2 <= f.noise(m) ** 2 * stats.chi2.ppf(1 - 1e-6, df=499) / 499
+    assert f.noise(0) == 0.0
+
+
+@pytest.mark.parametrize(("R", "S"), [(16, 1), (64, 32)])
+@families
+def test_variance_of_a_block_is_within_its_bound(family, R, S):
+    """Var[E] <= (q ||alpha||_1^2 / S + ||f||^2) / R, from 500 events (chi-square at 1e-6)."""
+    f, x = filled(Block(R, S), family)
+    estimates = [f.estimate(x, t) for t in range(500)]
+    bound = (family.q * f.alpha_l1**2 / S + squared_norm(f, family)) / R
+    variance = np.var([e.value for e in estimates], ddof=1)
+    assert variance <= bound * stats.chi2.ppf(1 - 1e-6, df=499) / 499
+    assert {e.draws for e in estimates} == {R}
+
+
+@families
+def test_variance_of_full_sums_is_within_its_bound(family):
+    """Var[E] <= ||f||^2 / R, whatever ||alpha||_1, from 500 events (chi-square at 1e-6)."""
+    f, x = filled(Full(16), family)
+    f.append(x, 50.0)
+    f.append(x, -50.0)  # cancels in f, not in ||alpha||_1
+    variance = np.var([f.estimate(x, t).value for t in range(500)], ddof=1)
+    bound = squared_norm(f, family) / 16
+    assert variance <= bound * stats.chi2.ppf(1 - 1e-6, df=499) / 499
+    assert bound < f.alpha_l1**2 / 16 / 100
+
+
+@pytest.mark.parametrize("n", [10, 3_000])
+@pytest.mark.parametrize("family", [Tanh(), DecisionStumps()], ids=repr)
+def test_a_full_sum_is_over_the_whole_support(family, n):
+    """E is the mean of theta_r psi(x; w_r) over the event's units, in products of any size."""
+    f, x = filled(Full(16), family, n=n)
+    rows, alpha = f.support.rows(4), f.support.alpha
+    w = family.draw(16, 4, f.rng(7))
+    theta = sum(a * family.psi(x_i, w) for a, x_i in zip(alpha, rows, strict=True))
+    expected = Estimate.from_terms(theta * family.psi(x, w))
+    assert f.estimate(x, 7) == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def test_a_kernel_expansion_is_exact_at_every_accuracy():
+    """E is sum_i alpha_i k(x_i, x), without error or draws."""
+    family = Mixture.of_bandwidths((0.1, 2.0))
+    f, x = filled(Exact(), family)
+    expected = (pytest.approx(by_kernel(f, family, x)), 0.0, 0)
+    assert f.estimate(x, 0) == f.estimate_within(x, 1e-9, 1e-9, 99) == expected
+
+
+def test_error_is_within_eps_but_for_delta():
+    """At delta = .3 no more than 30 % of independent estimates are off by more than eps."""
+    n, delta, family = 400, 0.3, DecisionStumps()
+    f, x = filled(Sampled(), family)
+    eps, exact = f.alpha_l1 / 8, by_kernel(f, family, x)
+    estimates = [f.estimate_within(x, eps, delta, t) for t in range(n)]
+    assert {e.draws for e in estimates} == {draws_for(eps, delta, f.alpha_l1, family.q)}
+    errors = [abs(e.value - exact) for e in estimates]
+    # Wrong with probability < 1e-6 if the true probability is delta; the bound is far from tight.
+    assert sum(error > eps for error in errors) <= stats.binom.ppf(1 - 1e-6, n, delta)
+    assert max(errors) > 0  # and they are estimates
+
+
+def test_draws_wanted_only_beyond_the_maximum():
+    """The number of draws is reported as too low once the tolerated variance needs more."""
+    given = context(GaussianFourier(), m=None)
+    f = Sampled().start(given._replace(draws=given.draws._replace(most=100)))
+    f.append(np.ones(2), 1.0)
+    assert f.draws_wanted is None  # 3/8 / 0.01 = 37.5
+    f.append(np.ones(2), 1.0)
+    assert f.draws_wanted == pytest.approx(150.0)
+    assert f.estimate(np.ones(2), 0).draws == 100
+    fixed = Sampled().start(context(GaussianFourier(), m=5))
+    fixed.append(np.ones(2), 1e6)
+    assert fixed.draws_wanted is None
+
+
+def test_the_bound_on_the_noise_of_a_cosine_with_its_phase_integrated():
+    """Where x is the only point every draw is 1/2: no less than 1/4 bounds the mean square."""
+    f = Sampled("phase integrated").start(context(GaussianFourier(), m=50))
+    x = np.array([1.0, 2.0])
+    f.append(x, -3.0)
+    assert f.estimate(x, 0).value == pytest.approx(-math.sqrt(50) * f.noise(50), rel=1e-6)
+    f = Sampled("phase integrated").start(context(GaussianFourier(), m=None))
+    f.append(x, -3.0)
+    assert f.estimate(x, 0).draws == 0.25 * 3.0**2 / 0.01
+
+
+class Doubled(GaussianFourier):
+    """Gaussian ridges of 2 x, not of x."""
+
+    def inputs(self, x):
+        return 2.0 * x
+
+
+def test_ridges_of_other_inputs_are_not_compiled():
+    """Only Gaussian ridges of x itself are drawn by compiled code."""
+    assert compilable(Doubled()) is None
+    assert compilable(GaussianFourier()) == GaussianFourier()
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (lambda: Block(1), "features = 1 must be at least 2"),
+        (lambda: Block(8, 0), "points = 0 must be at least 1"),
+        (lambda: Full(1), "features = 1 must be at least 2"),
+        (lambda: Sampled("three normals"), "units = 'three normals' must be 'two normals'"),
+        (
+            lambda: Sampled("phase integrated").start(context(Erf())),
+            "needs random Gaussian cosines, not Erf",
+        ),
+        (
+            lambda: Sampled("two normals").start(context(LaplacianFourier())),
+            "needs Gaussian ridges, not Lap",
+        ),
+        (
+            lambda: Exact().start(context(Mixture((Tanh(),)))),
+            r"closed form, not .*GaussianFourier, Lap.*Mixture",
+        ),
+    ],
+)
+def test_what_an_estimator_can_not_do_is_refused(start, message):
+    """The error names the argument or the family, and what is possible."""
+    with pytest.raises(ValueError, match=message):
+        start()

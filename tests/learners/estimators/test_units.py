@@ -1,11 +1,7 @@
-import copy
 import math
-import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from iln_stream.features import (
     AffineFeatures,
@@ -19,7 +15,7 @@ from iln_stream.features import (
     Tanh,
     closed_form,
 )
-from iln_stream.learners.estimators.pool import AffineUnits, SphereUnits, ridge_units
+from iln_stream.learners.estimators.pool import AffineUnits, ridge_units
 
 KEY = np.array([3, 4], dtype=np.uint64)
 
@@ -45,6 +41,9 @@ FAMILIES = [
     SignedSums(),
 ]
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(family).__name__)
+few_families = pytest.mark.parametrize(
+    "family", [CauchyFourier(), ArcCosine(), SignedSums()], ids=lambda family: type(family).__name__
+)
 
 
 def psi_at(units, R, x):
@@ -60,18 +59,7 @@ def terms_at(units, R, x):
 
 
 @families
-@settings(max_examples=30, deadline=None)
-@given(st.lists(st.floats(-10, 10), max_size=9), st.integers(0, 5))
-def test_compiled_units_equal_numpy(family, values, d_first):
-    """The compiled mean is the float64 network's, whatever columns there were at first."""
-    x, theta = np.array(values), np.linspace(-1.0, 1.0, 70)
-    units = ridge_units(family, d_first, KEY)
-    mean, _ = units.mean_and_square(theta, x)
-    assert mean == pytest.approx(units.layer(theta, len(x)).evaluate(x[np.newaxis])[0], abs=1e-6)
-
-
-@families
-@pytest.mark.parametrize("d_first", [4, 3, 1])
+@pytest.mark.parametrize("d_first", [4, 1])
 def test_law(family, d_first):
     """Mean products over many units are the family's, also when columns come later (5 s.e.).
 
@@ -104,7 +92,7 @@ def test_law(family, d_first):
         assert abs(products.mean() - expected) < 5 * math.sqrt(variance)
 
 
-@families
+@few_families
 def test_columns_and_units_may_come_in_any_order(family):
     """A unit's entries don't depend on when, or with how many others, they were drawn."""
     at_once, bit_by_bit = (ridge_units(family, 2, KEY) for _ in range(2))
@@ -115,7 +103,7 @@ def test_columns_and_units_may_come_in_any_order(family):
         np.testing.assert_array_equal(first[name], second[name])
 
 
-@families
+@few_families
 def test_a_column_that_is_0_changes_nothing_but_a_spheres_dimension(family):
     """Old points' psi does not change when a column is added, so theta stays correct."""
     units, x = ridge_units(family, 2, KEY), np.array([0.4, -1.2])
@@ -123,7 +111,7 @@ def test_a_column_that_is_0_changes_nothing_but_a_spheres_dimension(family):
     np.testing.assert_array_equal(psi_at(units, 50, np.append(x, [0.0, 0.0])), psi)
 
 
-@families
+@few_families
 def test_entries_are_independent_of_each_other(family):
     """No two entries of omega, b share randomness: neither within a lot nor across lots.
 
@@ -138,18 +126,6 @@ def test_entries_are_independent_of_each_other(family):
     # Neighbouring lots of units don't repeat each other either.
     lots = signs[: 256 * 78].reshape(78, -1)
     assert len(np.unique(lots, axis=0)) == 78
-
-
-@families
-def test_expansion_is_theta(family):
-    """A unit's weight from stored points is the one that adding them one by one gives."""
-    rng = np.random.default_rng(0)
-    X, alpha = rng.standard_normal((300, 4)), rng.standard_normal(300)
-    units, theta = ridge_units(family, 2, KEY), np.zeros(10)
-    for x, a in zip(X, alpha, strict=True):
-        theta += a * psi_at(units, 10, x)
-    late = ridge_units(family, 2, KEY).expansion(slice(3, 10), X, alpha)
-    np.testing.assert_allclose(late, theta[3:], rtol=0, atol=1e-4)
 
 
 @families
@@ -168,18 +144,6 @@ def test_frequencies_beyond_single_precision_are_finite():
         psi = psi_at(units, 10_000, x)
         assert np.isfinite(psi).all()
         assert np.abs(psi).max() <= 1.0
-
-
-@pytest.mark.parametrize("copied", [lambda u: pickle.loads(pickle.dumps(u)), copy.deepcopy])
-def test_copies_draw_alike(copied):
-    """Units are a function of their arguments: a copy carries these alone."""
-    units = ridge_units(ArcCosine(), 2, KEY)
-    units.mean_and_square(np.zeros(10), np.ones(3))
-    twin = copied(units)
-    assert type(twin) is SphereUnits
-    np.testing.assert_array_equal(
-        units.layer(np.ones(10), 5).omega, twin.layer(np.ones(10), 5).omega
-    )
 
 
 def test_a_sphere_of_ones_own_is_drawn_by_its_draw():

@@ -75,7 +75,7 @@ def test_explaining_between_prediction_and_label_leaves_no_trace(kind):
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_the_relevant_inputs_contribute_most(kind):
     """What moves the target the most has the largest contribution."""
-    model = learned(kind, 1000)
+    model = learned(kind, 600)
     x = {"a": 0.0, "b": 2.0, "c": 100.0, "sky=clear": 1.0, "d": 50.0}
     label = True if kind == "classes" else None
     found = model.explain_one(x, **({"label": label} if label else {}))
@@ -83,9 +83,7 @@ def test_the_relevant_inputs_contribute_most(kind):
     assert found.contributions["b"] > 3 * abs(found.contributions["c"])
 
 
-@pytest.mark.parametrize(
-    ("kind", "n"), [("accurate", 10), ("classes", 10), ("fast", 10), ("fast", 5000)]
-)
+@pytest.mark.parametrize(("kind", "n"), [("accurate", 10), ("classes", 10), ("fast", 5000)])
 def test_background_has_events_as_they_were(kind, n):
     """Rows come back as the dicts that were learned, wherever the memory's ring is by now."""
     model, events = LEARNERS[kind](), [event(t) for t in range(n)]
@@ -118,15 +116,6 @@ def test_background_of_a_ring_that_has_turned():
     }  # fmt: skip
 
 
-def test_successive_backgrounds_have_most_events_in_common():
-    """So explanations of neighbouring events can be compared."""
-    model = learned("fast", 1000)
-    before = [tuple(sorted(x.items())) for x in model.background()]
-    model.learn_one(*event(1000))
-    after = [tuple(sorted(x.items())) for x in model.background()]
-    assert len(set(before) & set(after)) >= 30
-
-
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_before_the_first_event_nothing_contributes(kind):
     """Without memory the prediction is compared with itself."""
@@ -153,7 +142,7 @@ def test_a_hashed_category_contributes(profile):
     are no inputs of the background."""
     model = InfiniteLayerRegressor(profile, seed=1)
     rng = np.random.default_rng(0)
-    for _ in range(1_500):
+    for _ in range(800):
         shop, a = int(rng.integers(60)), float(rng.normal())
         model.learn_one({f"shop={shop}": 1.0, "a": a}, a + 3.0 * (shop % 2))
     assert all(isinstance(name, str) for x in model.background() for name in x)

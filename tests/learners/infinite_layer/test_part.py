@@ -31,17 +31,6 @@ def test_state_is_what_is_kept_and_that_of_the_parts():
     assert state == {"name": "whole", "leaf": {"n": 3}}
 
 
-def test_state_shares_no_memory():
-    """Neither a part that goes on nor one that was restored changes a state."""
-    whole, twin = Whole("whole", 3), Whole("twin", 4)
-    state = whole.state()
-    twin.restore(state)
-    whole.leaf.values[:] = -1.0
-    assert (twin.name, twin.leaf.n, twin.leaf.values.tolist()) == ("whole", 3, [3.0, 3.0])
-    twin.leaf.values[:] = -2.0
-    assert state["leaf"]["values"].tolist() == [3.0, 3.0]
-
-
 @pytest.mark.parametrize(
     ("leaf", "message"),
     [

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from kernels import plain
 
 from iln_stream.learners.infinite_layer.random_feature_ridge import (
     RandomFeatureRidge,
@@ -26,6 +27,36 @@ def mean_error(model, xs, ys, skip):
     return np.mean(errors[skip:])
 
 
+def noisy_waves(n):
+    """Events with one input that matters; a few targets are wild."""
+    for i, row in enumerate(np.random.default_rng(0).normal(size=(n, 2)).tolist()):
+        wild = 30.0 if i % 40 == 39 else 0.0
+        yield dict(zip("ab", row, strict=True)), 5.0 + np.sin(2.0 * row[0]) + wild
+
+
+@pytest.mark.parametrize(("forgetting", "huber"), [(1.0, 1e9), (1.0, 2.0), (0.98, 2.0)])
+def test_is_the_ridge_regression_of_its_description(forgetting, huber):
+    """Each prediction is that of the normal equations of all events so far, with the penalty, the
+    Huber weights and the forgetting asked for.
+    """
+    model = RandomFeatureRidge(16, 0.5, forgetting, huber, sampling="prior", seed=1)
+    events, reference = plain.Events(2, n_lags=0), None
+    for x, y in noisy_waves(150):
+        events.describe(list(x.values()))
+        center, unit = events.scale
+        prediction = model.predict_one(x)
+        model.learn_one(x, y)
+        bank = model._engine.ridges.bank
+        D = bank.theta.shape[-1]
+        phi = plain.features(bank.omega[0], bank.b[0], True, np.ones(2), events.v, D)
+        if reference is None:  # the first event draws the units
+            reference, p = plain.Normal(D, forgetting, 0.5, huber), 0.0
+        else:
+            p = float(np.clip(phi @ reference.theta[:, 0], -2.0, 2.0))
+            assert prediction == pytest.approx(center + unit * p, rel=1e-4, abs=1e-4)
+        reference.learn(phi, events.join(list(x.values()), y), p)
+
+
 def test_gradients_find_the_input_that_matters():
     """Units drawn by the gradients halve the error of units drawn from the prior."""
     xs, ys = waves(1_500, 0)
@@ -36,43 +67,15 @@ def test_gradients_find_the_input_that_matters():
     assert errors["gradient"] < 0.5 * errors["prior"]
 
 
-def test_relevance():
-    """The one input that matters has nearly all the relevance."""
-    model = RandomFeatureRidge(seed=1)
-    for x, y in zip(*waves(800, 0), strict=True):
-        model.learn_one(x, y)
-    assert sum(model.relevance.values()) == pytest.approx(1.0)
-    assert model.relevance["a"] > 0.9
-
-
 def test_forgetting_follows_drift():
     """After the target turns over, a ridge that forgets errs less than one that does not."""
     xs, ys = waves(2_000, 0, d=1)
     ys = ys[:1_000] + [-y for y in ys[1_000:]]
     kept, forgetful = (
-        mean_error(
-            RandomFeatureRidge(64, forgetting=f, huber=10.0, sampling="prior", seed=1),
-            xs,
-            ys,
-            1_200,
-        )
+        RandomFeatureRidge(64, forgetting=f, huber=10.0, sampling="prior", seed=1)
         for f in (1.0, 0.99)
     )
-    assert forgetful < 0.5 * kept
-
-
-@pytest.mark.parametrize("sampling", ["prior", "gradient"])
-def test_state_goes_on_bit_for_bit(sampling):
-    """A learner restored from its state predicts what the original does, also amid a redraw."""
-    model = RandomFeatureRidge(32, sampling=sampling, seed=1)
-    xs, ys = waves(200, 0)
-    for x, y in zip(xs[:129], ys[:129], strict=True):
-        model.learn_one(x, y)
-    twin = RandomFeatureRidge.from_state(model.state())
-    for x, y in zip(xs[129:], ys[129:], strict=True):
-        assert twin.predict_one(x) == model.predict_one(x)
-        twin.learn_one(x, y)
-        model.learn_one(x, y)
+    assert mean_error(forgetful, xs, ys, 1_200) < 0.5 * mean_error(kept, xs, ys, 1_200)
 
 
 @pytest.mark.parametrize(
@@ -100,49 +103,7 @@ def test_features_wanted_is_checked():
         features_wanted(0)
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_bad_targets_are_refused(bad):
-    """A target that is not finite is rejected."""
-    with pytest.raises(ValueError, match="y is"):
-        RandomFeatureRidge(32).learn_one({"a": 1.0}, bad)
-
-
-def inputs_of(kind, n, rng):
-    """Rows of four inputs."""
-    X = rng.normal(size=(n, 4))
-    if kind == "still":
-        X[:] = X[0]
-    elif kind == "constant":
-        X[:] = 1.0
-    elif kind == "collinear":
-        X[:, 1:] = X[:, :1]
-    elif kind == "one-hot":
-        X[:] = np.eye(4)[rng.integers(0, 4, n)]
-    elif kind == "bursting":
-        X *= np.where(np.arange(n) % 1_000 < 20, 10.0, 1e-3)[:, None]
-    elif kind == "drifting":
-        X += np.linspace(-3.0, 3.0, n)[:, None]
-    return X
-
-
-@pytest.mark.parametrize(
-    "kind", ["stationary", "still", "constant", "collinear", "one-hot", "bursting", "drifting"]
-)
-def test_outlives_its_forgetting(kind):
-    """60 / (1 - forgetting) events after it began, a ridge that forgets errs as it did early on."""
-    rng, n = np.random.default_rng(5), 6_000
-    X = inputs_of(kind, n, rng)
-    y = np.tanh(X[:, 0]) - X[:, 1] + 0.1 * rng.normal(size=n)
-    model = RandomFeatureRidge(24, forgetting=0.99, sampling="prior", seed=1)
-    errors = []
-    for x, target in zip(X.tolist(), y.tolist(), strict=True):
-        row = dict(zip("abcd", x, strict=True))
-        errors.append(abs(target - model.predict_one(row)))
-        model.learn_one(row, target)
-    assert np.mean(errors[-2_000:]) < 1.2 * np.mean(errors[1_000:3_000])
-
-
-@pytest.mark.parametrize(("level", "scale"), [(50.0, 1.0), (1e6, 1.0), (0.0, 100.0), (0.0, 0.01)])
+@pytest.mark.parametrize(("level", "scale"), [(1e6, 1.0), (0.0, 0.01)])
 def test_a_target_that_moves_is_followed(level, scale):
     """300 events after a change of the target's level or scale, the error is the old one in units
     of the scale, to half; and a redraw due soon after it does not bring the old level back.

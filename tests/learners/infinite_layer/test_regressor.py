@@ -1,6 +1,4 @@
-import copy
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -45,43 +43,18 @@ def test_learns_what_a_linear_model_cannot(profile, most):
     assert ratio(InfiniteLayerRegressor(profile, seed=1), *interaction(1_000, 0)) < most
 
 
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
-@pytest.mark.parametrize("n", [10, 65, 130, 300])
+@pytest.mark.parametrize(("profile", "n"), [("accurate", 300), ("fast", 1_200)])
 def test_state_goes_on_bit_for_bit(n, profile):
-    """A learner restored from its state predicts what the original does, also amid a redraw."""
+    """A restored learner predicts what the original does, intervals included, long after redraws
+    and moves of units."""
     model, _, _ = trained(n, profile=profile)
     twin = InfiniteLayerRegressor.from_state(model.state())
-    xs, ys = interaction(150, 5)
+    xs, ys = interaction(50, 5)
     for x, y in zip(xs, ys, strict=True):
         assert twin.predict_one(x) == model.predict_one(x)
         assert twin.predict_interval(x) == model.predict_interval(x)
         twin.learn_one(x, y)
         model.learn_one(x, y)
-
-
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
-def test_copies_go_on_identically(copied):
-    """A copy predicts what the original does, and learning it leaves the original alone."""
-    model, xs, _ys = trained(100)
-    twin = copied(model)
-    before = model.predict_one(xs[0])
-    twin.learn_one(xs[0], 100.0)
-    assert model.predict_one(xs[0]) == before
-    model.learn_one(xs[0], 100.0)
-    assert model.predict_one(xs[1]) == twin.predict_one(xs[1])
-
-
-def test_prediction_changes_nothing():
-    """Predicting other events in between, even with new names, changes nothing."""
-    asked, xs, _ys = trained(150)
-    silent, _, _ = trained(150)
-    more, labels = interaction(60, 7)
-    for x, y in zip(more, labels, strict=True):
-        asked.predict_one({"a": 3.0, "never learned": 1.0})
-        asked.predict_interval(xs[3], level=0.5)
-        asked.learn_one(x, y)
-        silent.learn_one(x, y)
-    assert asked.predict_one(xs[0]) == silent.predict_one(xs[0])
 
 
 def test_seed_decides():
@@ -100,15 +73,6 @@ def test_scale_and_offset_do_not_matter():
     assert moved == pytest.approx(plain, rel=0.02)
 
 
-def test_offset_of_the_target():
-    """A target far from 0 is predicted in its own units."""
-    xs, ys = interaction(200, 0)
-    model = InfiniteLayerRegressor(seed=1)
-    for x, y in zip(xs, ys, strict=True):
-        model.learn_one(x, 1e9 + y)
-    assert model.predict_one(xs[0]) == pytest.approx(1e9, abs=10.0)
-
-
 def test_constant_and_duplicated_columns():
     """Uninformative columns do little harm."""
     xs, ys = interaction(400, 0)
@@ -120,10 +84,9 @@ def test_constant_and_duplicated_columns():
 def test_noise_is_not_learned(profile):
     """On pure noise the learner is at most 2 % worse than the running mean."""
     rng = np.random.default_rng(3)
-    xs = [dict(zip("abcdef", row, strict=True)) for row in rng.normal(size=(3_000, 6)).tolist()]
-    assert (
-        ratio(InfiniteLayerRegressor(profile, seed=1), xs, rng.normal(size=3_000).tolist()) < 1.02
-    )
+    xs = [dict(zip("abcdef", row, strict=True)) for row in rng.normal(size=(2_000, 6)).tolist()]
+    ys = rng.normal(size=2_000).tolist()
+    assert ratio(InfiniteLayerRegressor(profile, seed=1), xs, ys) < 1.02
 
 
 def test_outliers_do_little_harm():
@@ -144,7 +107,8 @@ def test_outliers_do_little_harm():
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_the_largest_numbers_there_are(profile):
-    """Inputs and targets as large as a double can be, from the first event on, do no harm."""
+    """Inputs and targets as large as a double can be, or as small, from the first event on, do no
+    harm, and overflow no part."""
     model = InfiniteLayerRegressor(profile, seed=1)
     xs, ys = interaction(300, 0)
     for k, (x, y) in enumerate(zip(xs, ys, strict=True)):
@@ -153,6 +117,11 @@ def test_the_largest_numbers_there_are(profile):
         assert math.isfinite(model.predict_one(x))
         assert all(map(math.isfinite, model.predict_interval(x)))
         model.learn_one(x, y)
+    for size in 10.0 ** np.random.default_rng(1).choice([-162, -150, 0, 150], size=(300, 2)):
+        x, y = {"a": float(size[0]), "b": -float(size[0])}, float(size[1])
+        assert math.isfinite(model.predict_one(x))
+        model.learn_one(x, y)
+    assert not any(model.resets.values())
 
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
@@ -171,40 +140,16 @@ def test_names_may_come_and_go(profile):
     assert model.predict_one({"late": 1.5}) > model.predict_one({"late": -1.5}) + 1.0
 
 
-def test_order_of_names_does_not_matter():
-    """Columns are assigned by name, not by a dict's order."""
-    model, twin = InfiniteLayerRegressor(seed=1), InfiniteLayerRegressor(seed=1)
-    xs, ys = interaction(100, 0)
-    for x, y in zip(xs, ys, strict=True):
-        model.learn_one(x, y)
-        twin.learn_one(dict(reversed(x.items())), y)
-    assert model.predict_one(xs[0]) == twin.predict_one(xs[0])
-
-
-def test_columns_are_bounded():
-    """Names beyond the limit are left out, and counted."""
-    model = InfiniteLayerRegressor(seed=1, max_columns=2)
-    for k in range(20):
-        model.learn_one({"a": k % 3, "b": k % 5, f"id {k}": 1.0}, k % 3)
-    assert (model.n_overflowed, list(model.relevance)) == (20, ["a", "b"])
-
-
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_relevance_names_the_inputs_that_matter(profile):
-    """The two inputs of the product have nearly all the relevance, and shares sum to one."""
+    """The two inputs of the product have nearly all the relevance; shares and experts' weights sum
+    to one."""
     model, _, _ = trained(800, profile=profile)
-    relevance = model.relevance
+    relevance, weights = model.relevance, model.expert_weights
     assert sum(relevance.values()) == pytest.approx(1.0)
     assert relevance["a"] + relevance["b"] > 0.9
-
-
-@pytest.mark.parametrize(("profile", "expert"), [("accurate", "forgetting-rls"), ("fast", "ridge")])
-def test_expert_weights(profile, expert):
-    """Weights are named, not negative, and sum to one."""
-    weights = trained(200, profile=profile)[0].expert_weights
     assert sum(weights.values()) == pytest.approx(1.0)
     assert min(weights.values()) >= 0.0
-    assert expert in weights
 
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
@@ -218,16 +163,10 @@ def test_drift_signal_rises_at_a_change(profile):
     assert model.drift > 1.5
 
 
-def test_units_are_redrawn():
-    """Each expert's units were last drawn after 256 of 300 events, or at its turn after that."""
-    model, _, _ = trained(300)
-    assert all(256 <= n < 300 for n in model.redrawn_at.values())
-
-
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
-def test_intervals_cover(profile):
-    """Of 3,000 intervals at 90 % the share that covers is within 2 % (4 standard errors) of it."""
-    model = InfiniteLayerRegressor(profile, seed=1)
+def test_intervals_cover():
+    """Of 3,000 intervals at 90 % the share that covers is within 2 % (4 standard errors) of it; of
+    profile accurate, tests/learners/infinite_layer/test_intervals.py shows it."""
+    model = InfiniteLayerRegressor("fast", seed=1)
     xs, ys = interaction(3_000, 0, noise=0.5)
     held = 0
     for x, y in zip(xs, ys, strict=True):
@@ -269,15 +208,8 @@ def test_parameters_are_checked():
         InfiniteLayerRegressor(max_columns=0)
     with pytest.raises(ValueError, match="level = 1"):
         InfiniteLayerRegressor().predict_interval({}, level=1.0)
-
-
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
-def test_targets_and_inputs_too_small_to_square(profile):
-    """Differences whose squares underflow count as none, and raise no error."""
-    model = InfiniteLayerRegressor(profile, seed=1)
-    for i in range(50):
-        model.learn_one({"a": 3e-162 * (i % 2)}, 3e-162 * (i % 3 == 0))
-        assert math.isfinite(model.predict_one({"a": 0.0}))
+    with pytest.raises(ValueError, match="loss = 'huber' must be 'absolute' or 'squared'"):
+        InfiniteLayerRegressor(loss="huber")
 
 
 def test_redraws_go_on_while_columns_come():
@@ -290,25 +222,6 @@ def test_redraws_go_on_while_columns_come():
     assert min(model.redrawn_at.values()) > 800
 
 
-@pytest.mark.parametrize("bad", [None, "clear"])
-def test_values_that_are_not_numbers_are_refused_by_name(bad):
-    """River passes values through: a missing value or a string is reported, with the remedy."""
-    model = InfiniteLayerRegressor(seed=1)
-    with pytest.raises(ValueError, match=r"x\['sky'\] is .*: (leave out|write).*RecordInputs"):
-        model.learn_one({"sky": bad, "b": 1.0}, 1.0)
-    assert model.n_learned == 0
-
-
-def test_fast_outlives_its_forgetting():
-    """After 60,000 events profile fast predicts as it did after 10,000: nothing has grown."""
-    model = InfiniteLayerRegressor("fast", seed=1)
-    errors = []
-    for x, y in zip(*interaction(60_000, 3), strict=True):
-        errors.append(abs(model.predict_one(x) - y))
-        model.learn_one(x, y)
-    assert np.mean(errors[-10_000:]) < 1.1 * np.mean(errors[5_000:15_000])
-
-
 def moved(where, level, scale, xs, ys, first):
     """A stream whose target, or some inputs, have another level and scale from an event on."""
     rest = slice(first, None)
@@ -319,14 +232,20 @@ def moved(where, level, scale, xs, ys, first):
     return xs[:first] + changed, ys
 
 
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
-@pytest.mark.parametrize("n", [1_000, 4_000])
-@pytest.mark.parametrize("where", ["target", "a", "inputs"])
-@pytest.mark.parametrize(("level", "scale"), [(50.0, 1.0), (0.0, 100.0), (0.0, 0.01)])
-def test_a_change_of_level_or_scale_is_followed(level, scale, where, n, profile):
-    """300 events after it the error is at most half as large again as before, in the new unit."""
-    if profile == "accurate" and n > 1_000:
-        pytest.skip("the fast profile shows that it does not depend on the history")
+@pytest.mark.parametrize(
+    ("profile", "n", "where", "level", "scale"),
+    [
+        ("accurate", 1_000, "target", 50.0, 1.0),
+        ("accurate", 1_000, "a", 0.0, 100.0),
+        ("accurate", 1_000, "inputs", 0.0, 0.01),
+        *(("fast", 1_000, where, 50.0, 1.0) for where in ("target", "a", "inputs")),
+        *(("fast", 4_000, where, 0.0, 0.01) for where in ("target", "a", "inputs")),
+        *(("fast", 1_000, where, 0.0, 100.0) for where in ("target", "inputs")),
+    ],
+)
+def test_a_change_of_level_or_scale_is_followed(profile, n, where, level, scale):
+    """300 events after it the error is at most half as large again as before, in the new unit,
+    however long the history."""
     xs, ys = moved(where, level, scale, *interaction(n + 600, 4), n)
     model, errors = InfiniteLayerRegressor(profile, seed=1), []
     for x, y in zip(xs, ys, strict=True):
@@ -336,8 +255,7 @@ def test_a_change_of_level_or_scale_is_followed(level, scale, where, n, profile)
     assert np.mean(errors[n + 300 :]) < 1.5 * unit * np.mean(errors[n - 1_000 : n])
 
 
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
-@pytest.mark.parametrize("at", [1, 5, 20])
+@pytest.mark.parametrize(("profile", "at"), [("accurate", 5), ("fast", 1), ("fast", 20)])
 def test_one_wild_value_among_the_first_does_no_lasting_harm(at, profile):
     """1e300 as the target or an input of an early event is forgotten a thousand events later."""
     xs, ys = interaction(1_600, 5)
@@ -354,27 +272,10 @@ def test_one_wild_value_among_the_first_does_no_lasting_harm(at, profile):
     assert max(last.values()) < 1.25 * last["nothing"]
 
 
-def test_counters_and_far_offsets_are_inputs_like_others():
-    """A time in milliseconds, an id and an offset of 1e12 cost no more than inputs of noise."""
-    xs, ys = interaction(1_500, 6)
-    noise = np.random.default_rng(7).normal(size=(len(xs), 3)).tolist()
-    counters = [(1.7e12 + 1000.0 * i, float(i), 1e12 + row[2]) for i, row in enumerate(noise)]
-
-    def error(more):
-        model, errors = InfiniteLayerRegressor(seed=1), []
-        for x, values, y in zip(xs, more, ys, strict=True):
-            row = x | dict(zip(("u", "v", "w"), values, strict=True))
-            errors.append(abs(y - model.predict_one(row)))
-            model.learn_one(row, y)
-        return np.mean(errors[500:])
-
-    assert error(counters) < 1.1 * error(noise)
-
-
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_cauchy_noise_is_survived(profile):
     """Where targets have no mean, predictions are about as good as the running median."""
-    xs, ys = interaction(3_000, 8)
+    xs, ys = interaction(2_500, 8)
     ys = (np.array(ys) + np.random.default_rng(9).standard_cauchy(len(ys))).tolist()
     model, errors, medians = InfiniteLayerRegressor(profile, seed=1), [], []
     for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
@@ -397,7 +298,7 @@ def of_the_last_targets(n, phi_1, phi_2):
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_the_target_before_the_last_is_an_input(profile):
     """Where the target follows the one two events ago, and not the last, that is learned."""
-    xs, ys = of_the_last_targets(1_500, 0.0, 0.95)
+    xs, ys = of_the_last_targets(1_000, 0.0, 0.95)
     # Of all that varies the noise is sqrt(1 - 0.95^2) = 0.31.
     assert ratio(InfiniteLayerRegressor(profile, seed=1), xs, ys) < 0.5
 
@@ -432,23 +333,17 @@ def test_a_refused_state_leaves_the_learner_as_it_is(profile):
 
 @pytest.mark.parametrize("profile", ["accurate", "fast"])
 def test_loss_says_whether_the_median_or_the_mean_is_predicted(profile):
-    """Of a count that is 0 in seven of eight events, the median is 0 and the mean .25: over 1,500
+    """Of a count that is 0 in seven of eight events, the median is 0 and the mean .25: over 1,000
     events the mean prediction is near that of the loss.
     """
     rng = np.random.default_rng(0)
-    events = [({"a": a}, 2.0 * (u < 0.125)) for a, u in rng.uniform(size=(3_000, 2)).tolist()]
+    events = [({"a": a}, 2.0 * (u < 0.125)) for a, u in rng.uniform(size=(2_000, 2)).tolist()]
     found = {}
     for loss in ("absolute", "squared"):
         model, predictions = InfiniteLayerRegressor(profile, seed=1, loss=loss), []
         for x, y in events:
             predictions.append(model.predict_one(x))
             model.learn_one(x, y)
-        found[loss] = np.mean(predictions[1_500:])
+        found[loss] = np.mean(predictions[1_000:])
     assert abs(found["absolute"]) < 0.05
-    assert found["squared"] == pytest.approx(np.mean([y for _, y in events[1_500:]]), abs=0.05)
-
-
-def test_an_unknown_loss_is_refused():
-    """The error names the parameter and its values."""
-    with pytest.raises(ValueError, match="loss = 'huber' must be 'absolute' or 'squared'"):
-        InfiniteLayerRegressor(loss="huber")
+    assert found["squared"] == pytest.approx(np.mean([y for _, y in events[1_000:]]), abs=0.05)

@@ -1,17 +1,13 @@
 """A model for each key, on top of a global one."""
 
-import pickle
-
 import numpy as np
 import pytest
 from river import compose, preprocessing
 
 from iln_stream.errors import IlnWarning, StateError
-from iln_stream.learners import model_of, state_of
-from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, state_of
 from iln_stream.learners.keyed.regressor import KeyedRegressor
-from iln_stream.state import from_bytes, to_bytes
+from iln_stream.state import to_bytes
 
 
 def keyed(**arguments):
@@ -40,12 +36,11 @@ def errors(model, stream):
 
 def test_it_is_more_accurate_than_one_model():
     """With levels and slopes of keys, errors are near the noise, and a single model's are not."""
-    alone = errors(InfiniteLayerRegressor("fast", seed=1), (
-        ({name: v for name, v in x.items() if name != "key"}, y) for x, y in events(8000)
-    ))  # fmt: skip
-    ours = errors(keyed(), events(8000))
-    assert ours[4000:].mean() < 0.3
-    assert ours[4000:].mean() < 0.2 * alone[4000:].mean()
+    without_key = (({name: x[name] for name in "ab"}, y) for x, y in events(5000))
+    alone = errors(InfiniteLayerRegressor("fast", seed=1), without_key)
+    ours = errors(keyed(), events(5000))
+    assert ours[3000:].mean() < 0.3
+    assert ours[3000:].mean() < 0.2 * alone[3000:].mean()
 
 
 def test_keys_that_mean_nothing_cost_little():
@@ -53,13 +48,12 @@ def test_keys_that_mean_nothing_cost_little():
 
     def stream():
         rng = np.random.default_rng(1)
-        for _ in range(6000):
+        for _ in range(5000):
             a, b = rng.normal(size=2).tolist()
             yield {"key": f"k{rng.integers(500)}", "a": a, "b": b}, np.sin(2 * a) * b
 
-    alone = errors(InfiniteLayerRegressor("fast", seed=1), (
-        ({"a": x["a"], "b": x["b"]}, y) for x, y in stream()
-    ))  # fmt: skip
+    without_key = (({name: x[name] for name in "ab"}, y) for x, y in stream())
+    alone = errors(InfiniteLayerRegressor("fast", seed=1), without_key)
     assert errors(keyed(), stream())[3000:].mean() < 1.1 * alone[3000:].mean()
 
 
@@ -100,26 +94,7 @@ def test_predicting_changes_nothing():
     assert to_bytes(state_of(model)) == before
 
 
-def test_a_restored_learner_goes_on_bit_for_bit():
-    """Through bytes and through a pickle."""
-    model, whole = keyed(), list(events(600))
-    errors(model, whole[:300])
-    for copy in (
-        model_of(from_bytes(to_bytes(state_of(model)))),
-        pickle.loads(pickle.dumps(model)),
-    ):
-        assert (errors(copy, whole[300:]) == errors(model_of(state_of(model)), whole[300:])).all()
-
-
-def test_a_state_of_other_slopes_is_refused():
-    """A state belongs to a learner with the same parameters."""
-    model = keyed()
-    model.learn_one({"key": "a", "a": 1.0}, 1.0)
-    with pytest.raises(StateError, match="slopes"):
-        keyed(slopes=3).restore(state_of(model))
-
-
-@pytest.mark.parametrize("key", [1, 1.0, "1", True, None])
+@pytest.mark.parametrize("key", [1, "1", True, None])
 def test_a_changed_event_is_learned_as_it_is(key):
     """What a prediction found out is used for the same event only: inputs that have changed since,
     and keys that are equal but of another type, are looked at again."""
@@ -162,14 +137,13 @@ def test_late_columns_are_learned():
     assert np.isfinite(model.predict_one({"key": "k1", "late": 1.0}))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [({"slopes": -1}, "slopes"), ({"slopes": 61}, "slopes"), ({"slopes": 1.5}, "slopes")],
-)
-def test_wrong_arguments_are_refused(arguments, message):
-    """The error names the argument."""
-    with pytest.raises(ValueError, match=message):
-        keyed(**arguments)
+def test_wrong_arguments_are_refused():
+    """The error names the argument, also of a state with another one."""
+    for slopes in (-1, 61, 1.5):
+        with pytest.raises(ValueError, match="slopes"):
+            keyed(slopes=slopes)
+    with pytest.raises(StateError, match="slopes"):
+        keyed(slopes=3).restore(state_of(keyed()))
     with pytest.raises(ValueError, match="regressor"):
         KeyedRegressor("key", InfiniteLayerClassifier(seed=1))
     with pytest.raises(ValueError, match="level"):

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from iln_stream.errors import StateError
-from iln_stream.learners import model_of, state_of
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners import InfiniteLayerRegressor, model_of, state_of
 from iln_stream.learners.keyed import KeyFile, KeysElsewhere, KeysToRead, StoredKeys
 from iln_stream.learners.keyed.regressor import KeyedRegressor
 
@@ -166,19 +165,6 @@ def test_any_text_is_a_key(tmp_path, key):
     assert values(keys, [key]) == {key: 1.0}
     keys.close()
     assert KeyFile(tmp_path / "keys.db").keys() == [key]
-
-
-def test_a_complete_checkpoint_is_not_looked_at_again(tmp_path):
-    """The next one would take a quarter of a second for it after a checkpoint of a million keys."""
-    keys = opened(tmp_path, live=100)
-    for n in range(100):
-        keys.to_learn(f"k{n}")[0] = 1.0
-    before = keys._captured
-    checkpointed(keys)
-    assert keys._captured is not before
-    assert len(keys._captured._slots) == 0
-    assert keys._captured.states == {}
-    keys.close()
 
 
 def test_another_file_is_refused(tmp_path):

@@ -5,15 +5,12 @@ from copy import deepcopy as copy_of
 
 import numpy as np
 import pytest
-from river import dummy, linear_model, stats
+from river import dummy, stats
 from support.states import same
 
-from iln_stream.learners import model_of, state_of
+from iln_stream.learners import ChangeOfTarget, InfiniteLayerRegressor, model_of, state_of
 from iln_stream.learners.frozen import freeze_learner
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
-from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
 from iln_stream.loop import LearnsLate
-from iln_stream.reporting import find_metrics
 
 
 def series(n):
@@ -31,15 +28,19 @@ def mean():
 
 
 def test_it_learns_what_the_regressor_learns_of_changes():
-    """Prediction and interval are the regressor's, shifted by the present value."""
+    """Prediction and interval are the regressor's, shifted by the present value; weights are passed
+    on. A regressor without weights, intervals and explanations has none with it."""
     model, alone = fast(), InfiniteLayerRegressor("fast", seed=1)
-    for x, y in series(300):
+    for i, (x, y) in enumerate(series(300)):
         assert model.predict_one(x) == x["load"] + alone.predict_one(x)
         low, high = alone.predict_interval(x, 0.8)
         assert model.predict_interval(x, 0.8) == (x["load"] + low, x["load"] + high)
-        model.learn_one(x, y)
-        alone.learn_one(x, y - x["load"])
+        model.learn_one(x, y, 1.0 + i % 3)
+        alone.learn_one(x, y - x["load"], 1.0 + i % 3)
     assert same(model.regressor.state(), alone.state())
+    mean().learn_one({"load": 1.0}, 2.0, w=1.0)
+    assert not hasattr(mean(), "predict_interval")
+    assert not hasattr(mean(), "explain_one")
 
 
 def test_a_series_that_grows():
@@ -117,31 +118,12 @@ def test_explanations_are_of_the_later_value():
     assert found.contributions["load"] == pytest.approx(shift, rel=1e-6)
 
 
-def test_what_the_regressor_lacks():
-    """A regressor without intervals and explanations has none with it."""
-    model = ChangeOfTarget(linear_model.LinearRegression(), "load")
-    assert not hasattr(model, "predict_interval")
-    assert not hasattr(model, "explain_one")
-    assert {each.name for each in find_metrics(fast())} >= {"iln_expert_weight"}
-
-
-def test_weights():
-    """A weight is passed on to the regressor; none is, where it is 1."""
-    model, alone = fast(), InfiniteLayerRegressor("fast", seed=1)
-    for i, (x, y) in enumerate(series(60)):
-        model.learn_one(x, y, 1.0 + i % 3)
-        alone.learn_one(x, y - x["load"], 1.0 + i % 3)
-    assert same(model.regressor.state(), alone.state())
-    mean().learn_one({"load": 1.0}, 2.0, w=1.0)
-    with pytest.raises(ValueError, match="w = -1"):
-        model.learn_one({"load": 1.0}, 2.0, w=-1)
-
-
 @pytest.mark.parametrize(
     ("learn", "error"),
     [
         (lambda model: model.learn_one({"load": -1.5e308}, 1.5e308), "must be a finite number"),
         (lambda model: model.learn_one({"load": 1.0}, math.nan), "must be a finite number"),
+        (lambda model: model.learn_one({"load": 1.0}, 2.0, w=-1), "w = -1"),
         (lambda model: model.learn_token({"load": 1.0}, [], 2.0), "another learner"),
         (lambda model: model.learn_token({"load": 1.0}, [1.0, 2.0], 2.0), "token"),
     ],

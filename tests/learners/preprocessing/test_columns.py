@@ -2,14 +2,13 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iln_stream.errors import IlnWarning
 from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.learners import model_of, state_of
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
-from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.preprocessing.columns import Columns
 from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
@@ -18,7 +17,9 @@ from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 X = st.dictionaries(st.text(max_size=3), st.floats(-1e308, 1e308), max_size=6)
 
 
-@given(st.lists(X, max_size=10), X, st.integers(1, 8))
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@settings(max_examples=50)
+@given(st.lists(X, max_size=6), X, st.integers(1, 8))
 def test_row_foretells_learn(history, x, max_columns):
     """A prediction sees the row that learning the same x would see, and changes nothing."""
     columns = Columns(max_columns)
@@ -30,7 +31,8 @@ def test_row_foretells_learn(history, x, max_columns):
     assert foretold.tolist() == columns.learn(x).tolist()
 
 
-@given(st.lists(X, max_size=10), st.randoms())
+@settings(max_examples=50)
+@given(st.lists(X, max_size=6), st.randoms())
 def test_order_of_keys_never_matters(history, random):
     """Shuffling the keys of every event gives the same rows."""
     columns, shuffled = Columns(100), Columns(100)
@@ -60,27 +62,11 @@ def test_a_row_is_not_the_last_one_of_nearly_the_same_event(alike):
         assert row.tobytes() == np.array([min(value, LARGEST_INPUT), 1.0]).tobytes()
 
 
-def test_old_places_stay():
-    """New columns are added at the right; missing values are 0."""
-    columns = Columns(10)
-    assert columns.learn({"b": 2, "a": 1}).tolist() == [1, 2]
-    assert columns.learn({"c": 3, "b": 5}).tolist() == [0, 5, 3]
-
-
 def test_names_of_mixed_types():
     """River allows any hashable name: 1 and "1" are two columns."""
     columns = Columns(10)
     assert columns.learn({"1": 7.0, 1: 5.0}).tolist() == columns.row({1: 5.0, "1": 7.0}).tolist()
     assert len(columns) == 2
-
-
-def test_overflow_is_counted():
-    """Endless new names cost no memory, and each input left out is counted."""
-    columns = Columns(3)
-    for k in range(100):
-        columns.learn({f"name {k}": 1.0})
-    assert len(columns) == 3
-    assert columns.n_overflowed == 97
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
@@ -92,58 +78,36 @@ def test_not_finite_is_refused_by_name(value):
     assert len(columns) == 0
 
 
-def test_huge_inputs_are_clipped():
-    """Inputs of 1e308 enter as 1e15, which every family can take."""
-    assert Columns(3).learn({"a": 1e308, "b": -1e308}).tolist() == [1e15, -1e15]
-    assert np.isfinite(Columns(3).row({"a": -1.7e308})).all()
-
-
-LEARNERS = (
-    InfiniteLayerRegressor("fast", max_columns=2),
-    InfiniteLayerRegressor(max_columns=2),
-    InfiniteLayerClassifier(max_columns=2),
-    RandomFeatureRidge(8, max_columns=2),
-    ShrinkingGradient(max_columns=2),
-    WinsorisedScaler(max_columns=2),
+@pytest.mark.parametrize(
+    "learner",
+    [
+        InfiniteLayerRegressor("fast", max_columns=2),
+        InfiniteLayerClassifier(max_columns=2),
+        ShrinkingGradient(max_columns=2),
+        WinsorisedScaler(max_columns=2),
+    ],
+    ids=str,
 )
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_the_first_overflow_is_warned_of(learner):
-    """Every learner warns once, by the input's name, and counts; a restored one is silent."""
+    """Every learner warns once, by the start of the input's name, and counts; a restored one is
+    silent. Where warnings are errors, the event raises, and learning continues."""
+    strict = learner.clone()
     learner = learner.clone()
     learner.learn_one({"a": 1.0, "b": 2.0}, 0.5)
     assert learner.n_overflowed == 0
-    with pytest.warns(IlnWarning, match=r"'id 0' is left out.* max_columns = 2 .*raise") as told:
+    with pytest.warns(IlnWarning, match=r"'id 0.* is left out.* max_columns = 2 .*raise") as told:
         for k in range(3):
-            learner.learn_one({"a": 1.0, f"id {k}": 1.0, f"name {k}": 1.0}, 0.5)
+            learner.learn_one({"a": 1.0, f"id {k}" + " word" * 999: 1.0, f"name {k}": 1.0}, 0.5)
     assert (len(told), learner.n_overflowed) == (1, 6)
+    assert len(str(told[0].message)) < 400
     restored = model_of(state_of(learner))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for model in (learner, restored):
             model.learn_one({"id 9": 1.0}, 0.5)
-    assert (learner.n_overflowed, restored.n_overflowed) == (7, 7)
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_a_warning_may_be_an_error(learner):
-    """Where warnings are errors, the first event that overflows raises, and learning continues."""
-    learner = learner.clone()
-    learner.learn_one({"a": 1.0}, 0.5)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        assert (learner.n_overflowed, restored.n_overflowed) == (7, 7)
         with pytest.raises(IlnWarning, match="'c'"):
-            learner.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, 0.5)
+            strict.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, 0.5)
         for _ in range(3):
-            learner.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, 0.5)
-    assert learner.n_overflowed == 4
-
-
-def test_names_of_any_length_are_told_in_a_line():
-    """A long text used as a name is truncated in the warning."""
-    columns = Columns(1)
-    columns.learn({"a": 1.0})
-    with pytest.warns(IlnWarning) as told:
-        columns.learn({"word " * 1_000: 1.0})
-    assert len(str(told[0].message)) < 400
+            strict.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, 0.5)
+    assert strict.n_overflowed == 4

@@ -8,9 +8,6 @@ import pytest
 
 from iln_stream import theory
 from iln_stream.features import DecisionStumps, GaussianFourier
-from iln_stream.learners.estimators import AveragedIterate
-from iln_stream.learners.estimators.pool import Pool, PoolIterate
-from iln_stream.learners.estimators.sampled import SampledIterate
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
@@ -24,21 +21,22 @@ def learned(**parameters):
 
 
 class TestWithin:
-    @pytest.mark.parametrize("estimator", ["sampled", "averaged"])
-    def test_draws_are_those_of_the_bound(self, estimator):
-        """The draws reported are those of the corrected bound, and memory stays bounded."""
-        model = learned(estimator=estimator)
+    def test_draws_are_those_of_the_bound(self):
+        """The draws reported are those of the corrected bound, and memory stays bounded; f = 0 is
+        known without a draw."""
+        model = learned(estimator="averaged")
         q = DecisionStumps().q
         for eps in (1.0, 0.1):
             estimate = model.estimate_within({"a": 0.4}, eps, 0.01)
             assert estimate.draws == theory.draws_for(eps, 0.01, model.alpha_l1, q)
-        eps = model.alpha_l1 / 1000  # ten million draws, 80 MB in any array of them
+        assert ShrinkingGradient(seed=1).estimate_within({"a": 1.0}, 0.1, 0.1) == (0.0, 0.0, 0)
+        eps = model.alpha_l1 / 700  # five million draws, 40 MB in any array of them
         tracemalloc.start()
         estimate = model.estimate_within({"a": 0.4}, eps, 0.01)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert estimate.draws > 10_000_000
-        assert peak < 40e6
+        assert estimate.draws > 5_000_000
+        assert peak < 20e6
 
     def test_asking_changes_nothing(self):
         """It is a prediction: the run continues unaffected, and the same call returns the same."""
@@ -49,17 +47,13 @@ class TestWithin:
             model.learn_one({"a": 0.4}, 1.0)
         assert asked.last_update == other.last_update
 
-    def test_before_the_first_event(self):
-        """f = 0 is known without a draw."""
-        assert ShrinkingGradient(seed=1).estimate_within({"a": 1.0}, 0.1, 0.1) == (0.0, 0.0, 0)
-
     def test_a_pool_promises_nothing(self):
         """The bound needs independent draws, so a pool raises, naming the estimator to use."""
         model = ShrinkingGradient(estimator="pool", seed=1)
         with pytest.raises(ValueError, match="estimator = 'pool' can't guarantee an accuracy"):
             model.estimate_within({"a": 1.0}, 0.1, 0.1)
 
-    @pytest.mark.parametrize(("eps", "delta"), [(0.0, 0.1), (-1.0, 0.1), (0.1, 0.0), (0.1, 1.0)])
+    @pytest.mark.parametrize(("eps", "delta"), [(-1.0, 0.1), (0.1, 0.0), (0.1, 1.0)])
     def test_impossible_accuracies_are_refused(self, eps, delta):
         """An accuracy or probability out of range is refused by name."""
         with pytest.raises(ValueError, match=r"eps|delta"):
@@ -67,11 +61,6 @@ class TestWithin:
 
 
 class TestAverage:
-    def test_before_the_first_event(self):
-        """The average of nothing is 0."""
-        model = ShrinkingGradient(estimator="averaged", seed=1)
-        assert model.estimate_average({"a": 1.0}).value == 0.0
-
     def test_average_not_kept(self):
         """The error of a learner without an average names the estimator that keeps one."""
         for question in (
@@ -112,19 +101,6 @@ class TestFiniteLayer:
 
         with pytest.raises(ValueError, match=r"estimator = Zero\(\) has no layer of units"):
             ShrinkingGradient(estimator=Zero()).finite_layer()
-
-
-@pytest.mark.parametrize(
-    ("estimator", "kind"),
-    [("sampled", SampledIterate), ("averaged", AveragedIterate), (Pool(8), PoolIterate)],
-)
-def test_iterate_is_what_the_estimator_keeps(estimator, kind):
-    """`iterate` shows f_t as it is stored, and follows the run."""
-    model = ShrinkingGradient(estimator=estimator, step=0.5, seed=1)
-    iterate = model.iterate
-    assert isinstance(iterate, kind)
-    model.learn_one({"a": 1.0}, 1.0)
-    assert iterate.alpha_l1 == model.alpha_l1 == 0.5
 
 
 def test_input_names_are_in_column_order():

@@ -1,4 +1,3 @@
-import copy
 import math
 import pickle
 import warnings
@@ -15,7 +14,6 @@ from iln_stream.features import (
     GaussianFourier,
     LaplacianFourier,
     UniformCoordinates,
-    closed_form,
 )
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.research.paper.algorithms import Iterate, est_scalar_prod, shrinking_gradient_step
@@ -33,13 +31,6 @@ def learned(model: ShrinkingGradient, n: int, **kwargs: int) -> ShrinkingGradien
     for x, y in events(n, **kwargs):
         model.learn_one(x, y)
     return model
-
-
-def exact_f(model: ShrinkingGradient, x: dict[str, float]) -> float:
-    """f_t(x) by the closed-form kernel."""
-    row = np.array([x[name] for name in model.input_names])
-    kernel, support = closed_form(model.features or GaussianFourier()), model.iterate.support
-    return float(support.alpha @ kernel(support.rows(len(row)), row))
 
 
 class TestAgainstThePaper:
@@ -88,50 +79,12 @@ class TestAgainstThePaper:
         zero = np.mean([y**2 / 2 for _, y in stream[300:]])
         assert np.mean(losses[300:]) < 0.5 * zero
 
-    def test_each_branch(self):
-        """|E| < 16 B appends +eta (y - E); |E| >= 16 B divides alpha by 4 and forgets x."""
-        model = ShrinkingGradient(UniformCoordinates(), norm_bound=0.01, step=0.5, draws=1, seed=0)
-        model.learn_one({"a": 1.0}, 1.0)  # psi = 1 always, so E is exact here
-        assert (model.n_support, model.alpha_l1, model.n_shrinks) == (1, 0.5, 0)
-        model.learn_one({"a": 1.0}, -1.0)  # |E| = 0.5 >= 0.16
-        assert (model.n_support, model.alpha_l1, model.n_shrinks) == (1, 0.125, 1)
-        assert model.last_update.shrunk
-        model.learn_one({"a": 1.0}, -1.0)  # |E| = 0.125 < 0.16
-        assert model.n_support == 2
-        assert model.iterate.support.alpha.tolist() == [0.125, 0.5 * (-1 - 0.125)]
-        assert model.n_seen == 3
-
     def test_the_boundary_shrinks(self):
         """At |E| = 16 B exactly the algorithm shrinks (it appends only when |E| < 16 B)."""
         model = ShrinkingGradient(UniformCoordinates(), norm_bound=1 / 32, step=0.5, draws=1)
         model.learn_one({"a": 1.0}, 1.0)
         model.learn_one({"a": 1.0}, 1.0)
         assert model.n_shrinks == 1
-
-    @pytest.mark.parametrize("seed", range(3))
-    def test_regret(self, seed):
-        """Regret against a known f* with ||f*|| = B stays below 4 B sqrt(T), the c fixed before.
-
-        The loss is that of f_t, as in Theorem 1, at two horizons.
-        """
-        family, B, d = GaussianFourier(0.5), 1.0, 2
-        kernel = closed_form(family)
-        rng = np.random.default_rng(seed)
-        centres, weights = rng.uniform(-1, 1, (5, d)), rng.standard_normal(5)
-        gram = np.stack([kernel(centres, c) for c in centres])
-        weights *= B / math.sqrt(weights @ gram @ weights)
-        for T in (250, 1_000):
-            model = ShrinkingGradient(family, norm_bound=B, horizon=T, draws=2_000, seed=seed)
-            regret = 0.0
-            for x in rng.uniform(-1, 1, (T, d)):
-                best = float(weights @ kernel(centres, x))
-                y = float(np.clip(best + 0.1 * rng.standard_normal(), -1, 1))
-                named = {"a": x[0], "b": x[1]}
-                regret += (exact_f(model, named) - y) ** 2 / 2 - (best - y) ** 2 / 2
-                model.learn_one(named, y)
-            assert regret <= 4 * B * math.sqrt(T)
-            # The zero predictor's regret is what not learning at all would give.
-            assert model.n_shrinks == 0
 
     @pytest.mark.parametrize(
         ("parameters", "steps"),
@@ -174,11 +127,6 @@ class TestDraws:
         assert model.n_capped > 100
         assert model.last_update.estimate.draws == 20
 
-    def test_fixed(self):
-        """draws = m gives exactly m draws."""
-        model = learned(ShrinkingGradient(draws=33, seed=0), 5)
-        assert model.estimate({"x0": 0.0}).draws == 33
-
 
 class TestPrediction:
     def test_changes_nothing(self):
@@ -204,59 +152,20 @@ class TestPrediction:
             model.learn_one(newer, y)
             assert model.last_update.estimate == predicted
 
-    def test_estimate_covers_f(self):
-        """f lies within 2 standard errors of E for about 95 % of points (binomial, 1e-6)."""
-        model = learned(ShrinkingGradient(norm_bound=2, draws=400, seed=2), 200)
-        covered = 0
-        points = events(400, seed=9)
-        for x, _ in points:
-            estimate = model.estimate(x)
-            covered += abs(estimate.value - exact_f(model, x)) <= 2 * estimate.standard_error
-        # One event's draws are shared by all points, so they are correlated: hence the wide band.
-        assert 0.80 < covered / len(points) <= 1.0
-
-    def test_before_any_event(self):
-        """A new model predicts exactly 0."""
-        assert ShrinkingGradient().predict_one({"a": 3.0}) == 0.0
-        assert ShrinkingGradient().estimate({}) == (0.0, 0.0, 0)
-
 
 class TestRandomness:
     def test_seeds(self):
-        """The same seed gives the same model bit for bit, another seed another model."""
-        first, second, other = (learned(ShrinkingGradient(seed=s), 60) for s in (1, 1, 2))
+        """The same seed gives the same model bit for bit, another seed another model; None takes
+        entropy from the system."""
+        first, second, *others = (
+            learned(ShrinkingGradient(seed=seed), 60) for seed in (1, 1, 2, None, None)
+        )
         assert pickle.dumps(first) == pickle.dumps(second)
-        assert first.alpha_l1 != other.alpha_l1
-
-    def test_unseeded_models_differ(self):
-        """seed = None takes entropy from the system."""
-        first, second = (learned(ShrinkingGradient(), 30) for _ in range(2))
-        assert first.alpha_l1 != second.alpha_l1
-
-    @pytest.mark.parametrize("copied", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy])
-    def test_copies_go_on_alike(self, copied):
-        """A copy made in mid-stream learns the rest exactly as the original does."""
-        original = learned(ShrinkingGradient(budget=25, seed=4), 60)
-        twin = copied(original)
-        for x, y in events(60, seed=8):
-            assert twin.predict_one(x) == original.predict_one(x)
-            original.learn_one(x, y)
-            twin.learn_one(x, y)
-        assert pickle.dumps(twin) == pickle.dumps(original)
-
-    def test_draws_of_different_events_are_independent(self):
-        """Estimates of one x at a frozen f are uncorrelated from event to event (4 sigma)."""
-        model = learned(ShrinkingGradient(step=0.3, draws=20, seed=0), 40)
-        x = events(1)[0][0]
-        row = np.array(list(x.values()))
-        assert model.iterate.estimate(row, 40) == model.estimate(x)
-        values = [model.iterate.estimate(row, 40 + k).value for k in range(1_000)]
-        correlation = np.corrcoef(values[:-1], values[1:])[0, 1]
-        assert abs(correlation) < 4 / math.sqrt(1_000)
+        assert len({model.alpha_l1 for model in (first, *others)}) == 4
 
 
 class TestWhateverArrives:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=60, deadline=None)
     @given(
         st.lists(
             st.tuples(
@@ -291,26 +200,6 @@ class TestWhateverArrives:
         assert model.n_shrinks > 0
         assert math.isfinite(model.alpha_l1)
 
-    @pytest.mark.long
-    def test_a_hundred_thousand_events(self):
-        """A long stream with a budget keeps a bounded, finite state (noisy constant target).
-
-        `make endurance` learns a million events.
-        """
-        model = ShrinkingGradient(
-            UniformCoordinates(), step=0.05, draws=1, budget=50, max_columns=3, seed=0
-        )
-        rng = np.random.default_rng(0)
-        inputs = [{"a": a, "b": 1.0} for a in rng.uniform(-1, 1, 1_000).tolist()]
-        targets = rng.uniform(-1, 1, 1_000).tolist()
-        for _ in range(100):
-            for x, y in zip(inputs, targets, strict=True):
-                model.learn_one(x, y)
-        assert model.n_seen == 100_000
-        assert model.n_support == 50
-        assert math.isfinite(model.alpha_l1)
-        assert math.isfinite(model.predict_one({"a": 0.5}))
-
     def test_targets_outside_are_warned_of_once(self):
         """A user who forgot to scale y is told the remedy once, and can count such events."""
         model = ShrinkingGradient(seed=0)
@@ -318,6 +207,7 @@ class TestWhateverArrives:
             for y in (0.5, 2.0, -7.0):
                 model.learn_one({"a": 1.0}, y)
         assert len(caught) == 1
+        assert caught[0].filename == __file__  # the user's line, not one of ours
         assert model.n_outside == 2
 
     @pytest.mark.parametrize("y", [float("nan"), float("inf")])
@@ -331,22 +221,12 @@ class TestWhateverArrives:
             model.learn_one({"z": y}, 3.0)
         assert pickle.dumps(model) == before
 
-    def test_endless_new_names(self):
-        """Names beyond max_columns cost nothing but a count."""
-        model = ShrinkingGradient(budget=5, max_columns=4, draws=10, seed=0)
-        for k in range(500):
-            model.learn_one({f"name {k}": 1.0}, 0.5)
-        assert model.n_overflowed == 496
-        assert model.iterate.support.rows(4).shape == (5, 4)
-
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"features": "Cosines"}, "features = 'Cosines' must be a family"),
-        ({"norm_bound": 0.0}, "norm_bound = 0.0 must be a positive"),
         ({"norm_bound": float("nan")}, "norm_bound = nan must be a positive"),
-        ({"horizon": -3}, "horizon = -3 must be a positive"),
         ({"step": -0.1}, "step = -0.1 must be a positive"),
         ({"variance": float("inf")}, "variance = inf must be a positive"),
         ({"draws": 0}, "draws = 0 must be a whole number, at least 1"),

@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 
-from iln_stream.errors import IlnWarning
 from iln_stream.features import DecisionStumps, GaussianFourier
 from iln_stream.learners import model_of, state_of
 from iln_stream.learners.estimators.pool import Pool
@@ -15,7 +14,7 @@ from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.research.theory import diverging
 
-N = 1500
+N = 800
 
 
 def stream(seed, scale):
@@ -47,9 +46,15 @@ def run(model, events):
     return np.cumsum(losses, axis=0), warned
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.3])
-@pytest.mark.parametrize("family", [GaussianFourier(), DecisionStumps()])
-@pytest.mark.parametrize("horizon", [None, N])
+@pytest.mark.parametrize(
+    ("family", "horizon", "scale"),
+    [
+        (GaussianFourier(), None, 1.0),
+        (GaussianFourier(), N, 0.3),
+        (DecisionStumps(), N, 1.0),
+        (DecisionStumps(), None, 0.3),
+    ],
+)
 def test_a_diverging_run_is_told_in_time_and_once(family, horizon, scale):
     """A run that ends at many times the zero predictor's loss warned at 1.5 times, or at once."""
     model = ShrinkingGradient(family, horizon=horizon, norm_bound=2.0, draws=40, seed=1)
@@ -60,21 +65,20 @@ def test_a_diverging_run_is_told_in_time_and_once(family, horizon, scale):
     assert model.n_diverging > N / 3
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.3])
 @pytest.mark.parametrize(
-    "parameters",
+    ("parameters", "scale"),
     [
-        {},
-        {"features": DecisionStumps()},
-        {"draws": 5000, "horizon": N},
-        {"norm_bound": 0.5},
-        {"estimator": Pool(64), "step": 0.5},
+        ({}, 1.0),
+        ({"features": DecisionStumps()}, 0.3),
+        ({"draws": 5000, "horizon": N}, 1.0),
+        ({"norm_bound": 0.5}, 0.3),
+        ({"estimator": Pool(64), "step": 0.5}, 1.0),
     ],
 )
 def test_a_healthy_run_never_warns(parameters, scale):
     """Runs that end well below the zero predictor's loss never warn."""
     model = ShrinkingGradient(**parameters, seed=1)
-    losses, warned = run(model, stream(2, scale)[:800])
+    losses, warned = run(model, stream(2, scale))
     assert losses[-1, 0] < 0.95 * losses[-1, 1]
     assert warned == []
     assert model.n_diverging == 0
@@ -129,14 +133,6 @@ def test_targets_that_are_all_zero():
     for x, _ in stream(6, 1.0)[:60]:
         model.learn_one(x, 0.0)
     assert model.n_diverging == 0
-
-
-def test_a_warning_points_at_the_caller():
-    """The warning points to the user's line, not one of ours."""
-    model = ShrinkingGradient(seed=1)
-    with pytest.warns(IlnWarning) as caught:
-        model.learn_one({"a": 1.0}, 2.0)
-    assert caught[0].filename == __file__
 
 
 def messages(model, n):

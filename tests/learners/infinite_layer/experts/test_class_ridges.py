@@ -43,23 +43,3 @@ def test_a_class_is_learned_as_if_it_had_always_been_known():
             assert p[k] == pytest.approx((phi @ reference.theta)[: p.shape[1]], abs=1e-4)
             reference.learn(phi, np.eye(3)[label])
         bank.learn(event, label, p)
-
-
-def test_new_classes_and_columns_leave_scores_alone():
-    """Right after both are new, the known classes' scores are as before, the new class's 0."""
-    bank, event, rng = drawn(), Observation(0, d), np.random.default_rng(1)
-    for _ in range(2):
-        bank.add_class()
-    before = np.zeros((len(SPECS), 2))
-    for v in rng.normal(size=(20, d)):
-        event.v[:] = v
-        bank.predict(event, before)
-        bank.learn(event, int(v[0] > 0), before)
-    bank.predict(event, before)
-    bank.add_class()
-    bank.widen(1)
-    wider, p = Observation(0, d + 1), np.zeros((len(SPECS), 3))
-    wider.v[:] = *event.v, 2.0
-    bank.predict(wider, p)
-    assert p[:, :2] == pytest.approx(before)
-    assert (p[:, 2] == 0.0).all()

@@ -114,16 +114,6 @@ def test_a_new_column_widens_the_candidate():
     assert len(stand.replaced) == n_replaced + 1
 
 
-def test_redrawing_ends_while_columns_keep_coming():
-    """The next round comes at least a quarter of the memory after the last."""
-    stand = Stand(renewed=False)
-    for a in np.random.default_rng(0).normal(size=SIZE + 10).tolist():
-        stand.learn(a, a, a)
-    stand.resampler.schedule_redraw_for_new_columns()
-    soon = max(stand.memory.n + FIRST, stand.resampler.began_at + SIZE // 4)
-    assert stand.resampler.next_at == soon
-
-
 def test_a_discarded_candidate_is_drawn_again():
     """After `start_over` the expert that was being redrawn is the next to be redrawn."""
     stand = Stand(renewed=False)
@@ -135,22 +125,6 @@ def test_a_discarded_candidate_is_drawn_again():
     for _ in range(4):
         stand.learn(0.0, 0.0, 0.0)
     assert stand.replaced[-1] > 2 * FIRST
-
-
-def test_restored_goes_on_bit_for_bit():
-    """From a state amid a redraw the same candidate takes over at the same event."""
-    stand, twin = Stand(renewed=True), Stand(renewed=True)
-    a = np.random.default_rng(0).normal(size=400).tolist()
-    for value in a[:258]:
-        stand.learn(value, value, 0.0)
-    assert stand.resampler.state()["candidate"] is not None
-    for name in ("inputs", "target", "memory", "bank", "resampler"):
-        getattr(twin, name).restore(getattr(stand, name).state())
-    for value in a[258:]:
-        stand.learn(value, value, 0.0)
-        twin.learn(value, value, 0.0)
-        assert twin.bank.drawn_at.tolist() == stand.bank.drawn_at.tolist()
-    assert (twin.bank.theta == stand.bank.theta).all()
 
 
 @pytest.mark.parametrize("shifted", [False, True])

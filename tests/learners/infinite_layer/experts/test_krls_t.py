@@ -1,16 +1,11 @@
-import copy
-
 import numpy as np
-import pytest
-from support.states import same
 
-from iln_stream.kernels.krls_t import N_POINTS, START
+from iln_stream.kernels.krls_t import N_POINTS
 from iln_stream.learners.infinite_layer.engine import RegressionEngine
-from iln_stream.learners.infinite_layer.experts.krls_t import KRLST, WAKES_AFTER
+from iln_stream.learners.infinite_layer.experts.krls_t import KRLST
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.target import Target
-from iln_stream.state import from_bytes, to_bytes
 
 
 class Alone(RegressionEngine):
@@ -46,23 +41,6 @@ def test_learns_a_function_and_its_opposite_from_few_events():
     assert found[300:].mean() < 0.5 * size
 
 
-def test_wakes_once_it_has_learned_some_events():
-    """It begins after 64 events, and its predictions count 32 events later."""
-    engine, events = Alone(), products(START + WAKES_AFTER)
-    errors(engine, events[:-1])
-    assert engine.krls_t.asleep
-    errors(engine, events[-1:])
-    assert not engine.krls_t.asleep
-
-
-@pytest.mark.parametrize("events", [[({}, 1.0), ({}, 2.0)], [({"a": 3.0}, 1.0)]])
-def test_sleeps_while_no_input_varies(events):
-    """There is nothing to predict from."""
-    engine = Alone()
-    errors(engine, 200 * events)
-    assert engine.krls_t.asleep
-
-
 def test_begins_anew_when_many_more_inputs_vary():
     """The kernel's width is for three inputs; it is found again for nine."""
     engine = Alone()
@@ -79,34 +57,6 @@ def test_begins_anew_when_many_more_inputs_vary():
     assert n_points[0] == 39
     assert min(n_points) == 0
     assert n_points[-1] == 39
-
-
-def test_restored_it_goes_on_bit_for_bit():
-    """Also with inputs that come late or are missing, through bytes, and as a copy."""
-    events = products(700)
-    events[300:] = [({**x, "late": x["a"] - x["c"]}, y) for x, y in events[300:]]
-    for x, _ in events[::7]:
-        del x["c"]
-    engine, twin = Alone(), Alone()
-    errors(engine, events[:600])
-    twin.restore(from_bytes(to_bytes(engine.state())))
-    third = copy.deepcopy(engine)
-    expected = errors(engine, events[600:])
-    for other in (twin, third):
-        assert (errors(other, events[600:]) == expected).all()
-        assert same(other.state(), engine.state())
-
-
-def test_a_prediction_that_is_not_finite_makes_it_begin_anew():
-    """At the next event it is counted, and it learns again."""
-    engine = Alone()
-    errors(engine, products(300))
-    engine.krls_t.alpha[0] = np.nan
-    found = errors(engine, products(500, seed=1))
-    assert np.isfinite(found).all()
-    assert engine.resets["krls-t"] == 1
-    assert not engine.krls_t.asleep
-    assert found[-100:].mean() < 0.5 * found[:10].mean()
 
 
 def test_hostile_values_do_no_lasting_harm():

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from kernels import plain
 
 from iln_stream.kernels.regression_event import center_and_unit, join_target, scaled
 from iln_stream.learners.infinite_layer.expert import Observation
@@ -54,34 +53,6 @@ def events(n, names="ab"):
         yield dict(zip(names, values, strict=True)), np.sin(2.0 * values[0]), rng.normal(size=2)
 
 
-def test_agop_is_the_running_mean_of_the_gradients_outer_products():
-    """Recomputed in double precision, from the weights after each event."""
-    stand = Stand()
-    wanted = np.tile(np.eye(N_LAGS + 2), (len(SPECS), 1, 1))
-    for n, event in enumerate(events(FIRST - 1), start=1):
-        stand.learn(*event)
-        for k, spec in enumerate(SPECS):
-            linear, bank = np.r_[[float(spec.recent)] * N_LAGS, 1.0, 1.0], stand.bank
-            g = plain.gradient(
-                bank.omega[k], bank.b[k], spec.prior.activation == "cos", linear, bank.theta[k],
-                stand.event.v,
-            )  # fmt: skip
-            wanted[k] += (np.outer(g, g) - wanted[k]) / (1.0 + n / 4.0)
-        assert stand.ridges.agop == pytest.approx(wanted, rel=1e-3, abs=1e-4)
-    assert (stand.ridges.agop[0, :N_LAGS] == wanted[0, :N_LAGS]).all()  # dense is blind to lags
-
-
-def test_relevance_is_of_the_inputs_alone():
-    """It has an entry for each column, none for the last targets, and finds what matters."""
-    stand = Stand()
-    for event in events(60):
-        stand.learn(*event)
-    for k in range(len(SPECS)):
-        a, b = stand.ridges.relevance(k)
-        assert a > 3.0 * b
-    assert stand.ridges.relevance(1).tolist() == np.diag(stand.ridges.agop[1])[N_LAGS:].tolist()
-
-
 def test_predictions_are_kept_for_comparison_with_a_candidate():
     """In units of the target, as of the event, in the slot of the memory that the event is in."""
     stand = Stand()
@@ -91,16 +62,6 @@ def test_predictions_are_kept_for_comparison_with_a_candidate():
         wanted.append(stand.event.center + stand.event.unit * stand.p)
     slots = np.arange(30, SIZE + 30) % SIZE
     assert stand.ridges.resampler.predictions[slots] == pytest.approx(np.array(wanted[30:]))
-
-
-def test_units_are_drawn_with_the_first_columns():
-    """They use all of them, also if events without inputs precede."""
-    stand = Stand()
-    stand.learn({}, 1.0)
-    assert not stand.bank.omega.any()
-    stand.learn({"a": 1.0, "b": 2.0}, 2.0)
-    assert stand.bank.omega[:, N_LAGS:].any(axis=2).all()
-    assert stand.bank.drawn_at.tolist() == [0, 0]
 
 
 def test_new_columns_are_used_after_the_next_redraw():
@@ -149,7 +110,11 @@ def test_begun_anew_it_learns_later_events_only():
     for x, y, lags in events(SIZE + 100):
         stand.learn(x, y, lags)
     stand.memory.y[:] = np.nan
+    stand.bank.theta[0] = np.nan
+    stand.ridges.heal()
+    assert np.any(stand.ridges.asleep)
     stand.ridges.begin_anew()
+    assert not np.any(stand.ridges.asleep)  # a restored expert would not sleep either
     n = stand.memory.n
     assert stand.bank.drawn_at.tolist() == [n, n]
     drawn = set()
@@ -162,15 +127,3 @@ def test_begun_anew_it_learns_later_events_only():
     assert max(drawn) >= 2 * FIRST
     relevance = stand.ridges.relevance(0)
     assert relevance[0] > 10.0 * relevance[1]
-
-
-def test_beginning_anew_all_are_awake():
-    """Also those that were being rebuilt: a restored expert would not sleep either."""
-    stand = Stand()
-    for event in events(100):
-        stand.learn(*event)
-    stand.bank.theta[0] = np.nan
-    stand.ridges.heal()
-    assert np.any(stand.ridges.asleep)
-    stand.ridges.begin_anew()
-    assert not np.any(stand.ridges.asleep)

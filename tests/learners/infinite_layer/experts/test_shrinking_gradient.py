@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.infinite_layer.expert import Observation
@@ -45,24 +44,3 @@ def test_is_algorithm_1_on_clipped_targets():
         learner.learn_row(x, float(np.clip(t, -1.0, 1.0)))
     assert steps.expert.learner.alpha_l1 == learner.alpha_l1
     assert max(np.abs(estimates)) > 1.0
-
-
-def test_another_seed_draws_other_units():
-    """The seed decides the estimates."""
-    one, same, other = Steps(1), Steps(1), Steps(2)
-    for x, t in events(20):
-        for each in (one, same, other):
-            each.learn(x, t)
-    x = np.ones(d)
-    assert one.predict(x) == same.predict(x) != other.predict(x)
-
-
-@pytest.mark.parametrize("n", [0, 50])
-def test_restored_goes_on_bit_for_bit(n):
-    """The units, too, are those of the state, not of the restored expert's seed."""
-    steps, twin = Steps(1), Steps(2)
-    for x, t in events(n):
-        steps.learn(x, t)
-    twin.expert.restore(steps.expert.state())
-    for x, t in events(50, seed=7):
-        assert twin.learn(x, t) == steps.learn(x, t)

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.experts.sleepers import AWAKE, SHARE, Sleeper, Sleepers
@@ -52,17 +51,6 @@ def sleepers_predictions(sleepers):
     return p
 
 
-def test_awake_they_are_the_experts():
-    """Their names, width and predictions, in order."""
-    sleepers = Sleepers(averages())
-    sleepers.widen(3)
-    taught(sleepers, 2, t=0.5)
-    assert sleepers.names == ("a", "b", "c")
-    assert sleepers_predictions(sleepers).tolist() == [0.5, 0.5, 0.5]
-    assert [expert.width for expert in sleepers.experts.values()] == [3, 3]
-    assert not sleepers.asleep
-
-
 def test_they_sleep_once_others_do_without_them():
     """Not before 4,096 events; asleep they neither predict nor learn."""
     sleepers = taught(Sleepers(averages()), AWAKE - 1)
@@ -82,26 +70,9 @@ def test_they_stay_awake_while_they_are_needed():
     assert taught(sleepers, 1_000).asleep
 
 
-def test_they_begin_anew():
-    """Without a past, and awake for as long as at first."""
-    sleepers = Sleepers(averages())
-    sleepers.widen(4)
-    taught(sleepers, AWAKE)
-    assert sleepers.asleep
-    sleepers.begin_anew()
-    assert [expert.n for expert in sleepers.experts.values()] == [0, 0]
-    assert [expert.width for expert in sleepers.experts.values()] == [4, 4]
-    assert sleepers.n_alarms == 1
-    taught(sleepers, AWAKE - 1, t=-1.0)
-    assert not sleepers.asleep
-    assert sleepers_predictions(sleepers)[0] == pytest.approx(-1.0)
-    assert taught(sleepers, 1).asleep
-
-
-@pytest.mark.parametrize("n", [100, AWAKE + 50])
-def test_restored_they_go_on(n):
-    """Awake and asleep."""
-    sleepers, twin = taught(Sleepers(averages()), n), Sleepers(averages())
+def test_restored_they_go_on():
+    """Asleep, too."""
+    sleepers, twin = taught(Sleepers(averages()), AWAKE + 50), Sleepers(averages())
     twin.restore(from_bytes(to_bytes(sleepers.state())))
     for each in (sleepers, twin):
         taught(each, 100, t=-0.3)

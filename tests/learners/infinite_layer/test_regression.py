@@ -201,13 +201,6 @@ def test_predictions_are_in_the_units_of_the_target():
         assert mean.unit == pytest.approx(3.0 * np.std(ys[: i + 1]) if i else 1.0)
 
 
-def test_intervals_are_kept_only_if_wanted():
-    """An engine built without intervals predicts and learns."""
-    engine = naive(RunningMean())
-    engine.learn({"a": 1.0}, 2.0)
-    assert engine.predict({"a": 1.0}) == 2.0
-
-
 def test_a_change_of_scale_alone_is_no_drift():
     """Targets a thousand times as large, whose scale follows, leave the signal below 1.5."""
     engine, rng = naive(RunningMean()), np.random.default_rng(0)
@@ -215,3 +208,15 @@ def test_a_change_of_scale_alone_is_no_drift():
         for y in rng.normal(scale=size, size=400).tolist():
             engine.learn({"a": 1.0}, y)
     assert 0.5 < engine.drift < 1.5
+
+
+def test_inputs_have_changed_once_half_of_them_have():
+    """One column of four that changes again and again does not stop what waits after changes."""
+    inputs = Inputs(16)
+    rng = np.random.default_rng(0)
+    for n in range(2_000):
+        levels = [100.0 * (n // 300 % 2), *(3 * [1e4 if n >= 1_500 else 0.0])]
+        inputs.join(inputs.admit(dict(zip("abcd", rng.normal(size=4) + levels, strict=True))), n)
+        if n == 1_499:
+            assert inputs.changed_at == 0
+    assert 1_500 <= inputs.changed_at < 1_600

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from iln_stream.errors import IlnWarning
 from iln_stream.kernels.mixing import LEAST_PROBABILITY
 from iln_stream.learners.infinite_layer.classes import NETWORKS, ClassificationEngine
 from iln_stream.learners.restoring import random_key
@@ -79,19 +78,3 @@ def test_relevance_is_of_all_experts():
     assert list(relevance) == ["a", "b", "noise"]
     assert sum(relevance.values()) == pytest.approx(1.0)
     assert relevance["noise"] < 0.1
-
-
-def test_a_broken_network_is_healed():
-    """It is drawn anew, and all probabilities are finite, those of that event included."""
-    events = signs(400)
-    engine = taught(events[:300])
-    engine.networks.networks["net-smooth"].parameters[:] = np.nan
-    for i, (x, y) in enumerate(events[300:]):
-        p = engine.predict(x)
-        assert sum(p.values()) == pytest.approx(1.0)
-        if i == 0:
-            with pytest.warns(IlnWarning, match="networks was not finite"):
-                engine.learn(x, y)
-        else:
-            engine.learn(x, y)
-    assert engine.resets["networks"] == 1

@@ -1,6 +1,5 @@
 import copy
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -71,11 +70,10 @@ def test_experts_predict_and_learn_in_order():
     assert done == [("learn", names, 0.25, p) for names, p in own.items()]
 
 
-@pytest.mark.parametrize("squared", [True, False])
-def test_mixes_by_the_rule(squared):
+def test_mixes_by_the_rule():
     """Predictions and weights are those of `MLPoly` on the experts' predictions."""
-    mixture = Mixture({"all": Constant(a=0.1, b=0.9)}, squared=squared)
-    rule, values = MLPoly(2, squared=squared), np.array([0.1, 0.9])
+    mixture = Mixture({"all": Constant(a=0.1, b=0.9)}, squared=True)
+    rule, values = MLPoly(2, squared=True), np.array([0.1, 0.9])
     event, p = Observation(0, 1), np.zeros(1)
     for t in (0.3 + 0.1 * np.random.default_rng(0).normal(size=100)).tolist():
         mixture.predict(event, p)
@@ -103,14 +101,6 @@ def test_weights_of_nested_mixtures_multiply():
     assert np.array(list(weights.values())) @ values == pytest.approx(prediction)
 
 
-def test_the_weights_of_one_expert():
-    """They are found by its name, wherever it is among the others."""
-    mixture = Mixture({"one": Constant(a=0.1), "two": Constant(b=-0.5, c=0.7)}, squared=True)
-    taught(mixture, 50)
-    assert mixture.weights_of("one").tolist() == [mixture.weights()["a"]]
-    assert mixture.weights_of("two").tolist() == [mixture.weights()[name] for name in "bc"]
-
-
 def test_two_predictions_of_one_name_are_refused():
     """Weights are reported by name, so one of them would be lost; in nested mixtures, too."""
     inner = Mixture({"first": Constant(a=0.1), "second": Constant(b=0.1)}, squared=True)
@@ -123,7 +113,7 @@ def mixed(*names):
     return Mixture({name: Constant(**{name: 0.1}) for name in names}, squared=True)
 
 
-@pytest.mark.parametrize("names", [("a", "b", "c"), ("a",), ("b", "a"), ("a", "c")])
+@pytest.mark.parametrize("names", [("a", "b", "c"), ("b", "a")])
 def test_a_state_of_other_experts_is_refused(names):
     """An expert more or fewer, another one, or another order: each has its column in the table."""
     with pytest.raises(StateError, match=r"the state's experts are \['.*'\], not \['a', 'b'\]"):
@@ -135,26 +125,6 @@ def test_a_table_of_another_width_is_refused():
     state = Mixture({"a": Constant(a=0.1)}, squared=True).state()
     with pytest.raises(StateError, match=r"MLPoly has table of shape \(4, 1\), not \(4, 2\)"):
         Mixture({"a": Constant(a=0.1, b=0.2)}, squared=True).restore(state)
-
-
-def restored(mixture):
-    twin = nested()
-    taught(twin, 7, seed=5)
-    twin.restore(mixture.state())
-    return twin
-
-
-@pytest.mark.parametrize("made", [restored, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
-def test_restored_and_copied_go_on_bit_for_bit(made):
-    """A mixture made from another's state, or copied, predicts the same and leaves it alone."""
-    mixture = nested()
-    taught(mixture, 50)
-    before = mixture.state()
-    twin = made(mixture)
-    predictions = taught(twin, 50, seed=3)
-    assert same(mixture.state(), before)
-    assert taught(mixture, 50, seed=3) == predictions
-    assert same(mixture.state(), twin.state())
 
 
 class Season(Expert):
@@ -225,11 +195,14 @@ class Sleeper(Constant):
 
 
 def test_sleepers_do_not_count():
-    """While an expert sleeps, the mixture is that of the others, and its weight doesn't move."""
-    sleeper = Sleeper(b=5.0)
+    """While an expert sleeps, the mixture is that of the others, and its weight doesn't move; it is
+    taught every target."""
+    done = []
+    sleeper = Sleeper(done, b=5.0)
     mixture = Mixture({"awake": Constant(a=0.1, c=0.5), "asleep": sleeper}, squared=True)
     alone = Mixture({"awake": Constant(a=0.1, c=0.5)}, squared=True)
     assert taught(mixture, 50) == pytest.approx(taught(alone, 50))
+    assert [what for what, *_ in done] == 50 * ["predict", "learn"]
     weights = mixture.weights()
     rest = {name: weights[name] / (weights["a"] + weights["c"]) for name in ("a", "c")}
     assert rest == pytest.approx(alone.weights())
@@ -237,14 +210,6 @@ def test_sleepers_do_not_count():
     sleeper.asleep = False
     mixture.predict(event, p)
     assert p[0] == pytest.approx(mixture.rule.weights @ np.array([0.1, 0.5, 5.0]))
-
-
-def test_sleepers_learn():
-    """An expert that sleeps is taught every target."""
-    done = []
-    mixture = Mixture({"awake": Constant(a=0.1), "asleep": Sleeper(done, b=5.0)}, squared=True)
-    taught(mixture, 3)
-    assert [what for what, *_ in done] == 3 * ["predict", "learn"]
 
 
 def test_a_mixture_of_sleepers_sleeps():

@@ -1,4 +1,4 @@
-"""`LateEngine`: learners of labels that are a few events late."""
+"""Learners of labels that are a few events late: what became known meanwhile helps to predict."""
 
 from collections import deque
 
@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners import model_of, state_of
-from iln_stream.learners.infinite_layer import engine as late_engine
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners import InfiniteLayerRegressor, model_of, state_of
+from iln_stream.learners.infinite_layer import engine
+from iln_stream.learners.infinite_layer.engine import KNOWN, MOST_DELAY, FreshTargets
 from iln_stream.state import from_bytes, to_bytes
 
 PROFILES = ("accurate", "fast")
@@ -39,7 +39,7 @@ def learned(learner, events, delay):
 def test_targets_that_became_known_help_to_predict_a_series(monkeypatch):
     """What this is for: two events late, the next values follow from the newest known ones."""
     error = learned(InfiniteLayerRegressor("fast", seed=1), series(1500), 2)
-    monkeypatch.setattr(late_engine, "MOST_DELAY", 0)
+    monkeypatch.setattr(engine, "MOST_DELAY", 0)
     assert error < 0.985 * learned(InfiniteLayerRegressor("fast", seed=1), series(1500), 2)
 
 
@@ -84,13 +84,48 @@ def test_tables_are_predicted_and_learned_as_their_rows():
     assert to_bytes(state_of(learner)) == to_bytes(state_of(twin))
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_broken_weights_are_reinitialised_and_counted(profile):
+@pytest.mark.parametrize(("profile", "part"), [("accurate", "linear"), ("fast", "series")])
+def test_broken_weights_are_reinitialised_and_counted(profile, part):
     """A fault is told of, and predictions stay finite."""
     learner = InfiniteLayerRegressor(profile, seed=1)
     learned(learner, series(200), 1)
-    learner._engine.fresh.linear.theta[:] = np.nan
+    getattr(learner._engine.fresh, part).theta[:] = np.nan
     with pytest.warns(IlnWarning, match="fresh-targets"):
         error = learned(learner, series(20), 1)
     assert np.isfinite(error)
     assert learner.resets["fresh-targets"] == 1
+
+
+def taught_fresh(fresh, n, delay, value, seed=1):
+    """Let it learn a series of which each target is .9 times the last one plus noise."""
+    rng = np.random.default_rng(seed)
+    y = [0.0] * (delay + 2)
+    for _ in range(n):
+        y.append(0.9 * y[-1] + 0.1 * float(rng.normal()))
+        known = 3.0 * np.array([y[-2], y[-3], 0.0])
+        seen = 3.0 * np.array([y[-2 - delay], y[-3 - delay], 0.0])
+        assert fresh.learn(value, y[-1], 1.0, seen, known, delay)
+
+
+def test_they_do_not_count_at_first_nor_where_they_are_worse():
+    """Chance must not give them weight: without them the engine's prediction is as it was."""
+    fresh, v = FreshTargets(2, 1, squared=False), np.array([3.0, 3.0, 0.0])
+    taught_fresh(fresh, KNOWN - 1, 1, 1.0)
+    assert fresh.predict(0.7, v) == 0.7
+    perfect = FreshTargets(2, 1, squared=False)
+    rng = np.random.default_rng(0)
+    for t in rng.normal(size=300).tolist():
+        perfect.learn(t, t, 1.0, v, v, 1)
+    assert perfect.predict(0.7, v) == 0.7
+    assert perfect.shares({"a": 1.0}) == {"a": 1.0, "fresh-linear": 0.0, "fresh-series": 0.0}
+
+
+def test_late_labels_of_a_long_delay_are_left_out():
+    """Beyond a few events of delay nothing is learned, so that nothing is paid for it."""
+    fresh, v = FreshTargets(2, 1, squared=True), np.array([3.0, 3.0, 0.0])
+    taught_fresh(fresh, 500, 1, 1.0)
+    before = to_bytes(fresh.state() | {"delay": 0})
+    assert fresh.predict(1.0, v) != 1.0
+    fresh.learn(1.0, 0.5, 1.0, v, v, MOST_DELAY + 1)
+    assert to_bytes(fresh.state() | {"delay": 0}) == before
+    assert fresh.predict(1.0, v) == 1.0

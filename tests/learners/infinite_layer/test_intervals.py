@@ -1,4 +1,3 @@
-import copy
 import math
 
 import numpy as np
@@ -7,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iln_stream.learners.infinite_layer.intervals import Intervals
-
-LEVELS = [0.5, 0.8, 0.9, 0.95]
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 
 def rolling(errors, level):
@@ -55,26 +53,27 @@ def stream(kind, n=4_000):
     return np.concatenate([[100.0], walk[:-1]]), walk
 
 
-@pytest.mark.parametrize("kind", ["noise", "skewed", "two-valued", "noisier", "walk"])
-@pytest.mark.parametrize("level", LEVELS)
-def test_coverage_holds(kind, level):
-    """Coverage is within 2.5 standard errors of the level, even if the noise grows tenfold."""
-    share, _ = shares_and_scores(*stream(kind), level)
-    assert abs(share - level) < 2.5 * math.sqrt(level * (1 - level) / 3_900)
-
-
 @pytest.mark.parametrize(
     ("kind", "at_most"),
     [("noise", 1.01), ("skewed", 0.95), ("two-valued", 0.8), ("noisier", 0.95), ("walk", 1.0)],
 )
-def test_score_beside_a_rolling_quantile(kind, at_most):
-    """At 90 %, at most worse than the rolling quantile by the cost of mixing, often better.
+def test_coverage_holds_and_ends_are_near(kind, at_most):
+    """At 90 % coverage is within 2.5 standard errors of it, even if the noise grows tenfold; the
+    score is at most worse than the rolling quantile's by the cost of mixing, often better.
 
     Skewed errors pay for two quantiles, two-valued targets for the range, changes for short
     windows.
     """
-    _, ratio = shares_and_scores(*stream(kind), 0.9)
+    share, ratio = shares_and_scores(*stream(kind), 0.9)
+    assert abs(share - 0.9) < 2.5 * math.sqrt(0.9 * 0.1 / 3_900)
     assert ratio < at_most
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_coverage_of_other_levels(level):
+    """It is within 2.5 standard errors of each level."""
+    share, _ = shares_and_scores(*stream("noisier"), level)
+    assert abs(share - level) < 2.5 * math.sqrt(level * (1 - level) / 3_900)
 
 
 @settings(deadline=None)  # the first call compiles
@@ -143,14 +142,44 @@ def test_first_event_is_no_error():
     assert -5.0 <= low <= high <= 5.0
 
 
-def test_restored_goes_on_bit_for_bit():
-    """From its state a copy gives the same intervals, through a full window too."""
-    intervals, twin = Intervals(), Intervals()
-    events = list(zip(*stream("skewed", 1_200), strict=True))
-    for event in events[:700]:
-        intervals.learn(*event)
-    twin.restore(copy.deepcopy(intervals.state()))
-    for event in events[700:]:
-        assert twin.around(event[0], 0.87) == intervals.around(event[0], 0.87)
-        twin.learn(*event)
-        intervals.learn(*event)
+def noisy(n, seed):
+    """Events whose noise has sd 1 where the first input is positive, and .1 elsewhere."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = X[:, 1] + np.where(X[:, 0] > 0.0, 1.0, 0.1) * rng.normal(size=n)
+    return [(dict(zip("abc", x, strict=True)), t) for x, t in zip(X.tolist(), y, strict=True)]
+
+
+def test_intervals_are_wider_where_noise_is():
+    """Of 90 % intervals, those at quiet inputs are less than half as wide as those at noisy ones,
+    and each kind covers 80 % at least; with one width for all, the noisy ones would cover 79 %
+    (1,800 events; the standard error of a coverage is .7 points).
+    """
+    learner, widths, held = InfiniteLayerRegressor(seed=1), ([], []), ([], [])
+    for i, (x, y) in enumerate(noisy(2_500, 0)):
+        if i > 700:
+            low, high = learner.predict_interval(x)
+            widths[x["a"] > 0.0].append(high - low)
+            held[x["a"] > 0.0].append(low <= y <= high)
+        learner.learn_one(x, y)
+    assert np.mean(widths[0]) < 0.5 * np.mean(widths[1])
+    assert min(np.mean(held[0]), np.mean(held[1])) > 0.8
+    assert np.mean(held[0] + held[1]) == pytest.approx(0.9, abs=0.02)
+
+
+@pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
+@pytest.mark.parametrize("name", ["theta", "record"])
+def test_a_broken_scale_costs_no_other_history(name):
+    """It begins anew before the next event is learned; intervals are about as wide as before."""
+    learner = InfiniteLayerRegressor(seed=1)
+    events = noisy(700, 1)
+    for x, y in events[:600]:
+        learner.learn_one(x, y)
+    low, high = learner.predict_interval(events[600][0])
+    getattr(learner._engine.error_scale, name)[:] = np.nan
+    for x, y in events[600:]:
+        learner.predict_interval(x)
+        learner.learn_one(x, y)
+    found = learner.predict_interval(events[600][0])
+    assert 0.3 < (found[1] - found[0]) / (high - low) < 3.0
+    assert learner.resets["intervals"] == 1
