@@ -16,7 +16,7 @@ settings.load_profile("untimed")
 
 _LONG = {
     *("bits", "chaos", "demo", "jit", "page", "services", "site", "warm"),
-    *("end_to_end", "failures", "healer", "kafka", "short_form", "worker_processes"),
+    *("end_to_end", "failures", "healer", "kafka", "endurance", "worker_processes"),
 }
 """Files and folders whose tests take long or wait. They come first, so that at the end no process
 is alone with one of them."""
