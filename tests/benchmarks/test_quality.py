@@ -207,7 +207,12 @@ def test_errors_are_ratios_to_the_running_mean():
 
 def test_figures_of_classes():
     """Accuracy and log-loss by hand; areas as scikit-learn's, of random scores with many ties."""
-    answers = [({}, "a"), ({"a": 0.8, "b": 0.2}, "a"), ({"a": 0.6, "b": 0.4}, "b"), ({"a": 1.0}, "b")]
+    answers = [
+        ({}, "a"),
+        ({"a": 0.8, "b": 0.2}, "a"),
+        ({"a": 0.6, "b": 0.4}, "b"),
+        ({"a": 1.0}, "b"),
+    ]
     figures = classification(Scripted(), events(*answers))
     losses = [0.8, 0.4, LEAST_PROBABILITY]
     assert figures["accuracy"] == pytest.approx(1 / 3, abs=1e-4)
