@@ -9,7 +9,7 @@ from support.command_line import environment
 WITHOUT = (
     "import sys; sys.modules.update(fcntl=None, resource=None, pwd=None, grp=None, termios=None)"
 )
-TESTS = "snapshots/test_loading.py", "records/test_event.py", "research/test_theory.py", "state"
+TESTS = "snapshots/test_loading.py", "records/test_fields.py", "research/test_theory.py", "state"
 
 
 def run(code: str, cwd: Path) -> str:
