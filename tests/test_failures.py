@@ -5,9 +5,8 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from chaos.logs import arguments, published
@@ -16,23 +15,10 @@ from kafka import KafkaAdminClient, KafkaProducer
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 from support.mounts import read_only_once
-from support.running_command import Command
+from support.running_command import Start
 from support.saved_state import Saved, saved
 
 from iln_stream.service import Service, Settings
-
-
-class Start(Protocol):
-    def __call__(self, *arguments: str, under: tuple[str, ...] = ()) -> Command: ...
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts `iln-stream` processes, and kills those that still run after the test."""
-    with ExitStack() as started:
-        yield lambda *arguments, under=(): started.enter_context(
-            Command(tmp_path, *arguments, under=under)
-        )
 
 
 @pytest.mark.parametrize("client", ["kafka-python", "confluent"])

@@ -52,8 +52,9 @@ class Topics:
         return settings(self.folder / "log.db", **{**given, **more})
 
 
-@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
-@pytest.mark.parametrize("partitions", [(1, 1), (3, 2)])
+@pytest.mark.parametrize(
+    ("partitions", "client"), [((1, 1), "kafka-python"), ((3, 2), "confluent")]
+)
 def test_a_backlog_is_joined_as_live(
     broker: KafkaBroker, tmp_path: Path, partitions: tuple[int, int], client: str
 ) -> None:
