@@ -219,9 +219,8 @@ def test_huge_text_in_a_reason(fields):
 def test_what_is_too_large_is_not_parsed(payload):
     """A payload above the limit is refused by its size alone, so that it costs no parsing time; at
     the limit it is an event."""
-    largest = b'{"x": {"a": "%s"}}' % (b"s" * (LARGEST_PAYLOAD - 15))
-    assert len(largest) == LARGEST_PAYLOAD
-    assert len(decode(largest).x["a"]) == LARGEST_PAYLOAD - 15
+    largest = b'{"x": {"a": 1}}'.ljust(LARGEST_PAYLOAD)
+    assert decode(largest).x == {"a": 1.0}
     with pytest.raises(MalformedError, match=r"^event: [\d,]+ bytes; at most 1,048,576 are"):
         decode(payload)
 

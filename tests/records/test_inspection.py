@@ -121,12 +121,13 @@ def test_possible_codes():
     """Few different whole numbers may be codes; many, two, fractions and texts are no question."""
     records = [
         {"line": i % 3 + 1, "text": str(i % 4), "humid": i % 40, "on": i % 2, "part": i % 4 / 2,
-         "votes.no": i % 9, "votes.yes": i % 7, "label": i % 5}
+         "label": i % 5}
         for i in range(200)
     ]  # fmt: skip
     found = inspect_fields(records, FieldMapping("label"))
     assert [each.name for each in found if each.maybe_code] == ["line", "text"]
-    assert all(each.type != "category" for each in found)  # votes are quantities
+    votes = [{"votes.no": i % 9, "votes.yes": i % 7, "price": i / 2} for i in range(100)]
+    assert inspect_fields(votes)[0].type == "auto"  # a quantity, no number of something
     few = inspect_fields(records[:20], FieldMapping("label"))
     assert not any(each.maybe_code for each in few)
 
