@@ -176,26 +176,6 @@ def test_what_is_no_event_is_kept_apart(broker: KafkaBroker, topic: str, start: 
 # A live process
 
 
-def test_a_live_process_tells_how_it_is_doing(
-    broker: KafkaBroker, topic: str, start: Start
-) -> None:
-    """/metrics shows learned events, dead letters, and a lag that falls to 0."""
-    produce(broker.bootstrap, topic, [(None, event(i % 5, i % 2)) for i in range(200)])
-    running = start(*run_of(broker.bootstrap, topic))
-    seen = running.wait_for_metrics(lambda now: now["iln_events_total"] == 200)
-    produce(broker.bootstrap, topic, [(None, b"garbage"), (None, event(1.0))])
-    seen = running.wait_for_metrics(
-        lambda now: now["iln_events_total"] == 201 and now["iln_consumer_lag"] == 0
-    )
-    assert seen["iln_labelled_events_total"] == 200
-    assert seen["iln_dead_letters_total"] == 1
-    assert seen["iln_running_loss"] > 0
-    assert 0 <= seen["iln_shrink_frequency"] <= 1
-    assert seen["iln_alpha_l1"] > 0
-    assert running.terminate() == 0
-    assert "201 events, 1 dead letters" in running.said
-
-
 def test_a_run_outlives_its_broker(stoppable: KafkaBroker, start: Start) -> None:
     """The run waits during an outage, then learns the other events, each once."""
     topic = unique_topic("outage")

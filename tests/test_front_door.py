@@ -1,25 +1,17 @@
 """What `import iln_stream` offers, and what it loads."""
 
 import importlib
-import subprocess
-import sys
 
 import pytest
-from support.command_line import environment
+from support.command_line import python
 
 import iln_stream
 
 
 def loaded_by(program: str) -> set[str]:
     """The modules that a fresh interpreter has loaded after this program."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys\n{program}\nprint(*sys.modules)"],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    done = python(f"import sys\n{program}\nprint(*sys.modules)")
+    assert done.returncode == 0, done.stderr
     return set(done.stdout.split())
 
 

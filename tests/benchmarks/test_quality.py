@@ -20,7 +20,6 @@ from benchmarks.quality.cell import Cell, measured
 from benchmarks.quality.commands import app
 from benchmarks.quality.documents import DOCUMENTS, all_tables, with_tables
 from benchmarks.quality.learners import CONTENDERS
-from benchmarks.quality.learners.krls_t import KRLST
 from benchmarks.quality.learners.lags import LAGS, WithLags
 from benchmarks.quality.measures import classification, intervals, regression
 from benchmarks.quality.measures.classification import LEAST_PROBABILITY, pr_auc, roc_auc
@@ -138,23 +137,6 @@ def test_every_contender_runs(contender):
         model.learn_one(x, y)
     found = model.predict_proba_one(x).values() if of_classes else [model.predict_one(x)]
     assert all(map(math.isfinite, found))
-
-
-def test_krls_t_is_the_gaussian_process():
-    """Without forgetting and with room, it is the posterior's mean, solved at once."""
-    rng = np.random.default_rng(3)
-    X, Z = rng.normal(size=(2, 60, 3))
-    y = np.sin(X[:, 0]) + X[:, 1]
-    model = KRLST(n_points=100, forgetting=1.0, noise=0.2)
-    for x, y_t in zip(X, y, strict=True):
-        model.learn_one(dict(enumerate(x)), y_t)
-
-    def gram(X, Z):
-        return np.exp(-0.5 / X.shape[1] * ((X[:, None] - Z[None]) ** 2).sum(axis=-1))
-
-    wanted = gram(Z, X) @ np.linalg.solve(gram(X, X) + 0.2 * np.eye(60), y)
-    found = [model.predict_one(dict(enumerate(z))) for z in Z]
-    assert found == pytest.approx(wanted, abs=2e-3)
 
 
 class Scripted(base.Regressor, base.Classifier):

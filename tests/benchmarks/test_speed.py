@@ -6,7 +6,6 @@ from importlib import import_module
 import pytest
 from speed import memory, peers, startup
 from speed.__main__ import SECTIONS
-from speed.clock import side_by_side
 from speed.effort import Effort
 from speed.findings import Findings
 from speed.friedman import friedman
@@ -25,15 +24,6 @@ TINY = Effort(
     replicates=2,
     starts=1,
 )
-
-
-def test_calls_are_timed_in_turns():
-    """Each round times everyone once, so a slow spell of the machine falls on all."""
-    order = []
-    calls = {name: lambda name=name: order.append(name) for name in "abc"}
-    times = side_by_side(calls, rounds=4, block=0.0)
-    assert order[-12:] == list("abc") * 4
-    assert all(len(seconds) == 4 and min(seconds) >= 0 for seconds in times.values())
 
 
 def test_peers_predict_before_they_learn():

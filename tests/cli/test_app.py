@@ -1,11 +1,8 @@
 """The commands: version, help and errors."""
 
-import subprocess
-import sys
-
 import pytest
 from rich.table import Table
-from support.command_line import environment
+from support.command_line import python
 
 from iln_stream._version import __version__
 from iln_stream.cli.command import output
@@ -19,14 +16,7 @@ def test_version():
         "sys.argv = ['iln-stream', '--version']\n"
         "runpy.run_module('iln_stream', run_name='__main__')\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = python(program)
     assert (done.returncode, done.stdout) == (0, f"{__version__}\n"), done.stderr
 
 

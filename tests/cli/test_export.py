@@ -2,12 +2,10 @@
 
 import json
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.command_line import environment
+from support.command_line import python
 from support.embedded_log import append
 
 import iln_stream
@@ -93,10 +91,7 @@ def save_classifier(folder):
 
 def predicted_alone(folder, kind, queries):
     """Return the predictions of an export, made by NumPy alone, and its card."""
-    alone = subprocess.run(
-        [sys.executable, "-c", ALONE, kind], input=json.dumps(queries), text=True, cwd=folder,
-        env=environment(), capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
+    alone = python(ALONE, kind, cwd=folder, stdin=json.dumps(queries))
     assert alone.returncode == 0, alone.stderr
     return json.loads(alone.stdout)
 

@@ -3,12 +3,11 @@
 import re
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import httpx
 import pytest
-from support.command_line import environment, iln
+from support.command_line import iln, python
 from support.embedded_log import append
 from support.kafka_broker import free_port
 from support.page_runs import FAST, Run, events
@@ -46,15 +45,7 @@ def answers(url):
 def test_without_the_extra(tmp_path, arguments):
     """Without its extra, they say which one to install; the help needs none."""
     append(tmp_path / "log.db", events(0, 1))
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_EXTRA, *arguments],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = python(WITHOUT_EXTRA, *arguments, cwd=tmp_path)
     assert done.returncode == (0 if "--help" in arguments else 2)
     assert ("pip install 'iln-stream[api]'" in done.stderr) == ("--help" not in arguments)
 

@@ -19,18 +19,6 @@ def settings(tmp_path):
     return Settings(dead_letters=str(tmp_path / "letters.jsonl"))
 
 
-def test_a_mark_lasts(settings):
-    """A letter is marked for this and later processes, a letter with other bytes is not."""
-    with closing(Marks(settings)) as marks:
-        assert marks.last(LETTER) is None
-        marks.add(LETTER, 12)
-        assert marks.last(LETTER).copy_offset == 12
-    with closing(Marks(settings)) as marks:
-        age = dt.datetime.now(dt.UTC) - marks.last(LETTER).when
-        assert dt.timedelta(0) <= age < dt.timedelta(minutes=1)
-        assert marks.last(DeadLetter.of("s", 0, 9, b"!", "malformed")) is None
-
-
 def test_letters_of_copies(settings):
     """A letter of a copy belongs to the first record, also of a copy of a copy; only that of the
     last copy says that the record failed again."""

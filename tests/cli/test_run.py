@@ -5,11 +5,10 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.command_line import COMMAND, environment, iln
+from support.command_line import COMMAND, environment, iln, python
 
 from iln_stream.service import Settings
 
@@ -143,14 +142,7 @@ def test_fault_as_json(tmp_path):
         "run.Service = fail\n"
         "iln_stream.cli.main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "run", "--source=synthetic:Friedman", "--log-format=json"],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = python(program, "run", "--source=synthetic:Friedman", "--log-format=json")
     assert done.returncode == 1
     (fault,) = lines(done.stderr)
     assert fault["level"] == "critical"

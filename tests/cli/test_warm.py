@@ -3,15 +3,13 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 import pytest
-from support.command_line import environment, iln
+from support.command_line import iln, python
 from support.embedded_log import append
 from support.running_command import Command
 
@@ -81,15 +79,8 @@ def test_reports_its_progress(warm):
 def test_a_fresh_process_compiles_nothing(folder):
     """After `warm` the default learner loads every function, and no later event waits; a run says
     nothing of it."""
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_USE],
-        cwd=folder,  # so that the package is the one that `warm` ran, not a checkout
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+    done = python(FIRST_USE, cwd=folder)
+    assert done.returncode == 0, done.stderr
     hits, compiled = json.loads(done.stdout)
     assert (hits > 10, compiled) == (True, [])
     arguments = ("--source=synthetic:Friedman", "--limit=5", "--metrics-port=0")
