@@ -20,7 +20,7 @@ from benchmarks.quality.cell import Cell, measured
 from benchmarks.quality.commands import app
 from benchmarks.quality.documents import DOCUMENTS, all_tables, with_tables
 from benchmarks.quality.learners import CONTENDERS
-from benchmarks.quality.learners.lags import LAGS, WithLags
+from benchmarks.quality.learners.lags import LAGS
 from benchmarks.quality.measures import classification, intervals, regression
 from benchmarks.quality.measures.classification import LEAST_PROBABILITY, pr_auc, roc_auc
 from benchmarks.quality.measures.regression import ExplodedError
@@ -142,11 +142,8 @@ def test_every_contender_runs(contender):
 class Scripted(base.Regressor, base.Classifier):
     """Predicts what the event's input "says", with an interval of +-1 around it."""
 
-    def __init__(self):
-        self.seen = []
-
     def learn_one(self, x, y):
-        self.seen.append((*(x.get(lag) for lag in LAGS), y))
+        pass
 
     def predict_one(self, x):
         return x["says"]
@@ -159,17 +156,6 @@ class Scripted(base.Regressor, base.Classifier):
 
 def events(*pairs):
     return [({"says": says}, y) for says, y in pairs]
-
-
-def test_lags_are_the_last_two_targets_and_never_the_present_one():
-    """Only at the first event, where no target is known, does it stand in for those before it."""
-    model = WithLags(Scripted())
-    for x, y in events((0, 5.0), (0, 7.0), (0, 11.0), (0, 13.0)):
-        model.learn_one(x, y)
-        assert x == {"says": 0}
-    assert model.regressor.seen == [
-        (5.0, 5.0, 5.0), (5.0, 5.0, 7.0), (7.0, 5.0, 11.0), (11.0, 7.0, 13.0)
-    ]  # fmt: skip
 
 
 def test_errors_are_ratios_to_the_running_mean():

@@ -4,7 +4,7 @@ import json
 from importlib import import_module
 
 import pytest
-from speed import memory, peers, startup
+from speed import memory, peers
 from speed.__main__ import SECTIONS
 from speed.effort import Effort
 from speed.findings import Findings
@@ -45,14 +45,6 @@ def test_section_measures(section):
         for row in findings.rows:
             assert row.keys() == findings.rows[0].keys()
             assert all(cell >= 0 for cell in row.values() if isinstance(cell, float))
-
-
-def test_start_is_timed_in_a_fresh_process(tmp_path):
-    """The program runs in a process of its own, and numba fills the folder that it was given."""
-    program = startup.PROGRAM.format(options="estimator='pool', ")
-    imported, ready, _ = startup.start(program, tmp_path)
-    assert 0 < imported < ready
-    assert list(tmp_path.iterdir())
 
 
 def test_report_is_strict_json():

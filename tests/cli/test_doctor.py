@@ -8,7 +8,6 @@ import sys
 
 import pytest
 from rich.console import Console
-from support.command_line import iln
 from support.kafka_topics import create_topic
 
 from iln_stream.cli import doctor
@@ -152,13 +151,6 @@ def test_no_place_for_compiled_code(monkeypatch):
     mark, seen = rows()[1]["compiled loops"]
     assert mark == "missing"
     assert "NUMBA_CACHE_DIR" in seen
-
-
-def test_place_of_compiled_code(tmp_path):
-    """The table shows the folder of compiled code."""
-    done = iln("doctor", cwd=tmp_path, env={"NUMBA_CACHE_DIR": str(tmp_path), "COLUMNS": "400"})
-    (row,) = [line for line in done.stdout.splitlines() if "compiled loops" in line]
-    assert f" {tmp_path}/" in row
 
 
 def test_the_topic_of_the_settings(broker):

@@ -74,6 +74,7 @@ def test_reports_its_progress(warm):
         if "compiled loops" in line
     ]
     assert "for 1 of 5 learners, not for accurate, fast, " in row
+    assert f" {folder}/" in row
 
 
 def test_a_fresh_process_compiles_nothing(folder):
