@@ -14,7 +14,6 @@ from benchmarks.endurance.commands import DOCUMENT, app
 from benchmarks.endurance.learners import LEARNERS
 from benchmarks.endurance.plan import chosen, planned
 from benchmarks.endurance.store import Store
-from benchmarks.endurance.streams import AT_ONCE, KINDS, chunks
 from benchmarks.endurance.tables import all_tables
 from benchmarks.endurance.verdict import verdict
 from benchmarks.quality.documents import with_tables
@@ -102,14 +101,6 @@ def test_an_interrupted_run_goes_on_from_its_snapshot(tmp_path):
     resumed.take(1_000)
     assert resumed.figures()["decades"] == whole.figures()["decades"]
     assert resumed.figures()["resumed"] == [2_000]
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_an_event_is_a_function_of_seed_and_number(name):
-    """A run that resumes meets the same events."""
-    found = chunks(name, 1, 0)
-    skipped = [next(found) for _ in range(7)]
-    assert next(chunks(name, 1, 6 * AT_ONCE)) == skipped[6]
 
 
 def invoke(*arguments):

@@ -26,7 +26,7 @@ from benchmarks.quality.measures.classification import LEAST_PROBABILITY, pr_auc
 from benchmarks.quality.measures.regression import ExplodedError
 from benchmarks.quality.plan import cells
 from benchmarks.quality.store import Store
-from benchmarks.quality.streams import FILES, STREAMS, checksum
+from benchmarks.quality.streams import STREAMS, checksum
 from benchmarks.quality.tolerance import changes
 from benchmarks.quality.unavailable import UnavailableError
 
@@ -84,16 +84,6 @@ def test_events_are_those_of_the_checksum(stream):
     assert checksum(events) == stream.checksum
     assert all(math.isfinite(value) for x, _ in events for value in x.values())
     assert not set(LAGS) & set(events[0][0])
-
-
-def test_missing_data_says_what_to_set(monkeypatch, tmp_path):
-    """Without the data folder, or the file in it, one reads what to do about it."""
-    monkeypatch.delenv("ILN_DATA", raising=False)
-    with pytest.raises(UnavailableError, match="set ILN_DATA"):
-        FILES[0].events()
-    monkeypatch.setenv("ILN_DATA", str(tmp_path))
-    with pytest.raises(UnavailableError, match=r"\.gz is not in ILN_DATA"):
-        FILES[0].events()
 
 
 def invoke(*arguments):

@@ -43,7 +43,11 @@ def passes(quiet, message, *arguments, name="n"):
 
 
 def test_lines_for_a_collector(log):
-    """Outside a terminal a line begins with its time and level, without wrapping or colour."""
+    """Outside a terminal a line begins with its time and level, without wrapping or colour; at one
+    it shows the time of day, the level and the message."""
+    screen = log(terminal=True)
+    logging.getLogger("iln").info("hello")
+    assert re.match(r"\d\d:\d\d:\d\d INFO +hello", screen.getvalue())
     screen = log(terminal=False)
     logging.getLogger("iln").info("long %s", "x" * 300)
     moment = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}"
@@ -59,13 +63,6 @@ def test_lines_of_workers(log):
     logging.getLogger("iln").info("hello")
     line = json.loads(screen.getvalue())
     assert (line["worker"], line["message"]) == (1, "hello")
-
-
-def test_lines_for_a_person(log):
-    """At a terminal a line shows the time of day, the level and the message."""
-    screen = log(terminal=True)
-    logging.getLogger("iln").info("hello")
-    assert re.match(r"\d\d:\d\d:\d\d INFO +hello", screen.getvalue())
 
 
 @pytest.mark.parametrize("terminal", [True, False])

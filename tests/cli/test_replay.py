@@ -46,17 +46,6 @@ def test_variables_and_file(broker, command, lines, monkeypatch, tmp_path):
     assert [r.value for r in read_topic(broker.bootstrap, topic)] == LINES.splitlines()[:1]
 
 
-def test_kafka_options(broker, command, lines):
-    """`kafka_options` reach the producer: a record above their size limit is an error."""
-    options = json.dumps({"max_request_size": 90})
-    done = command(
-        *("replay", "events.jsonl", "--topic", unique_topic(), "--bootstrap", broker.bootstrap),
-        *("--kafka-options", options),
-    )
-    assert done.code == 2
-    assert "larger than" in done.err
-
-
 def test_a_synthetic_stream_at_a_rate(broker, command):
     """Events arrive evenly, at the given rate; the seed determines them."""
     found = []

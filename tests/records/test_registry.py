@@ -145,14 +145,11 @@ def test_json_schema(registry):
     ],
 )
 def test_records_that_are_wrong(registry, damage, reason):
-    """A record without a known schema's number, or cut off, is refused with the reason."""
+    """A record without a known schema's number, or cut off, is refused with the reason, as is one
+    that is a text, without fields to learn."""
     (good,) = written(registry, avro_schema(*FLAT), {"a": 1.0})
     with pytest.raises(MalformedError, match=reason):
         parser(registry)(damage(good))
-
-
-def test_a_schema_without_fields(registry):
-    """A record that is one text has no fields to learn."""
     (payload,) = written(registry, json.dumps({"type": "string"}), "text")
     with pytest.raises(MalformedError, match="its schema has no fields: it is a str"):
         parser(registry)(payload)
