@@ -19,8 +19,8 @@ from benchmarks.endurance.verdict import verdict
 from benchmarks.quality.documents import with_tables
 
 SHORT = (
-    Cell("fast", "smooth", 60_000),
-    Cell("ridge-forgetting", "one-hot", 50_000),
+    Cell("fast", "smooth", 40_000),
+    Cell("ridge-forgetting", "one-hot", 40_000),
     Cell("ridge", "collinear", 10_000),
     Cell("accurate", "still", 6_000),
     Cell("accurate", "heavy-tailed", 6_000),
