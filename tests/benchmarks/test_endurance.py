@@ -27,7 +27,7 @@ SHORT = (
     Cell("classifier", "one-hot", 10_000),
     Cell("pool", "collinear", 10_000),
     *(
-        Cell(learner, "heavy-tailed", 2_000)
+        Cell(learner, "heavy-tailed", 3_000)
         for learner in ("sampled", "block", "full", "exact", "compress", "growing-pool", "averaged")
     ),
 )
