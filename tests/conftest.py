@@ -3,12 +3,14 @@
 import gc
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from support.kafka_broker import KafkaBroker, KafkaBrokerError
 from support.kafka_topics import create_topic
+from support.running_command import Command, Start
 from support.schema_registry import SchemaRegistry
 
 settings.register_profile("untimed", deadline=None)  # machines are busy
@@ -16,7 +18,16 @@ settings.load_profile("untimed")
 
 _LONG = {
     *("bits", "chaos", "demo", "jit", "page", "services", "site", "warm"),
-    *("end_to_end", "failures", "healer", "kafka", "short_form", "worker_processes"),
+    *(
+        "end_to_end",
+        "failures",
+        "pages",
+        "two_topics",
+        "healer",
+        "kafka",
+        "endurance",
+        "worker_processes",
+    ),
 }
 """Files and folders whose tests take long or wait. They come first, so that at the end no process
 is alone with one of them."""
@@ -89,6 +100,15 @@ def stoppable(own_broker: KafkaBroker) -> Iterator[KafkaBroker]:
 def topic(broker: KafkaBroker) -> str:
     """An empty topic with one partition, on the shared broker."""
     return create_topic(broker.bootstrap)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts `iln-stream` processes, and kills those that still run after the test."""
+    with ExitStack() as started:
+        yield lambda *arguments, under=(): started.enter_context(
+            Command(tmp_path, *arguments, under=under)
+        )
 
 
 @pytest.fixture

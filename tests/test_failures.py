@@ -4,10 +4,9 @@ import json
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from chaos.logs import arguments, published
@@ -16,23 +15,15 @@ from kafka import KafkaAdminClient, KafkaProducer
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 from support.mounts import read_only_once
-from support.running_command import Command
+from support.running_command import Start
 from support.saved_state import Saved, saved
 
 from iln_stream.service import Service, Settings
 
 
-class Start(Protocol):
-    def __call__(self, *arguments: str, under: tuple[str, ...] = ()) -> Command: ...
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts `iln-stream` processes, and kills those that still run after the test."""
-    with ExitStack() as started:
-        yield lambda *arguments, under=(): started.enter_context(
-            Command(tmp_path, *arguments, under=under)
-        )
+def handled(n: int) -> Callable[[dict[str, float]], bool]:
+    """Return a condition: the run has made predictions or dead letters of this many records."""
+    return lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == n
 
 
 @pytest.mark.parametrize("client", ["kafka-python", "confluent"])
@@ -42,17 +33,18 @@ def test_partitions_added_while_running(
     """Records of new partitions are not lost silently: a metric counts the partitions, the log
     says what to do, and the next start learns them from their beginning."""
     topic = create_topic(broker.bootstrap)
+    record = (None, b'{"x": {"a": 1}, "y": 2}')
     often = ("--kafka-options", '{"metadata_max_age_ms": 500}', "--kafka-client", client)
     run = (*arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p"), *often)
     running = start(*run)
-    produce(broker.bootstrap, topic, [(None, b'{"x": {"a": 1}, "y": 2}')] * 10)
+    produce(broker.bootstrap, topic, [record] * 10)
     running.wait_for_metrics(lambda now: now["iln_events_total"] == 10)
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
         admin.create_partitions({topic: 3})
     running.wait_for_metrics(lambda now: now["iln_new_partitions"] == 2)
     running.wait_until_it_says("has 3 partitions and had 1")
     running.wait_until_it_says("start it again")
-    produce(broker.bootstrap, topic, [(None, b'{"x": {"a": 1}, "y": 2}')] * 5, partition=2)
+    produce(broker.bootstrap, topic, [record] * 5, partition=2)
     assert running.terminate() == 0
     again = start(*run)
     again.wait_for_metrics(lambda now: now["iln_events_total"] == 15)
@@ -267,10 +259,7 @@ def test_a_poisoned_state_replaces_no_snapshot(
     poisoned.wait_for_metrics(lambda now: now.get("iln_snapshot_offset", 0) > 0)
     fed.send(700)
     seen = poisoned.wait_for_metrics(
-        lambda now: (
-            now["iln_events_total"] + now["iln_dead_letters_total"] == 1_000
-            and now["iln_snapshots_refused_total"] > 0
-        )
+        lambda now: handled(1_000)(now) and now["iln_snapshots_refused_total"] > 0
     )
     good = saved(tmp_path / "s", topic)
     assert 0 < good.n_labelled < 450
@@ -316,9 +305,7 @@ def test_broker_that_goes_away_and_comes_back(
     run = arguments(stoppable.bootstrap, topic, tmp_path / "s", f"{topic}-p")
     running = start(*run, "--kafka-client", client)
     here = f"the broker at {stoppable.bootstrap}"
-    running.wait_for_metrics(
-        lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == 500
-    )
+    running.wait_for_metrics(handled(500))
     stoppable.kill()
     running.wait_until_it_says(f"WARNING {here} is unreachable; waiting ")
     time.sleep(3)  # while the clients retry
@@ -326,9 +313,7 @@ def test_broker_that_goes_away_and_comes_back(
     running.wait_until_it_says(f"WARNING {here} is reachable again after ")
     feed.send(500)
     feed.close()
-    running.wait_for_metrics(
-        lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == 1_000
-    )
+    running.wait_for_metrics(handled(1_000))
     assert running.terminate() == 0, running.said
     assert running.said.count(here) == 2
     assert " ERROR " not in running.said
@@ -348,9 +333,7 @@ def test_slow_broker(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> No
         time.sleep(5)
     feed.send(500)
     feed.close()
-    slow.wait_for_metrics(
-        lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == 2_500
-    )
+    slow.wait_for_metrics(handled(2_500))
     assert slow.terminate() == 0, slow.said
     offsets = [offset for offset, _ in published(stoppable.bootstrap, f"{topic}-p")]
     assert offsets == sorted(set(offsets))
@@ -377,16 +360,8 @@ def test_a_message_of_100_mb(generous: KafkaBroker, tmp_path: Path) -> None:
     for payload in (good, b'{"x": {"a": 1' + b" " * 100_000_000 + b"}}", good):
         producer.send(topic, payload, partition=0).get(60)
     producer.close()
-    running = Service(
-        Settings.load(
-            bootstrap=generous.bootstrap,
-            topic=topic,
-            start="earliest",
-            stop_at_end=True,
-            learner="pool",
-            metrics_port=0,
-        )
-    )
+    how = {"start": "earliest", "stop_at_end": True, "learner": "pool", "metrics_port": 0}
+    running = Service(Settings.load(bootstrap=generous.bootstrap, topic=topic, **how))
     running.run()
     assert running.workers[0].watched.scores.n_labelled == 2
     (letter,) = _letters(generous, topic)

@@ -3,19 +3,16 @@
 import json
 import math
 import random
-import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Protocol
 
-import pytest
+from support.document import free_port
 from support.embedded_log import read, values
 from support.running_api import eventually, example
-from support.running_command import Command
+from support.running_command import Start
 from support.saved_state import saved
 
 from iln_stream.serving.client import Client
@@ -30,23 +27,6 @@ RUN = (
     *("--learner-options", '{"profile": "fast"}', "--metrics-port", "0"),
     *("--dead-letters", "sqlite:log.db#letters"),
 )
-
-
-class Start(Protocol):
-    def __call__(self, *arguments: str) -> Command: ...
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts `iln-stream` processes, and kills those that still run after the test."""
-    with ExitStack() as started:
-        yield lambda *arguments: started.enter_context(Command(tmp_path, *arguments))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def has_events(n: int) -> Callable[[dict[str, float]], bool]:

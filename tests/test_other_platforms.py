@@ -1,23 +1,18 @@
 """What is known without another operating system: modules of Unix alone are not needed."""
 
-import subprocess
-import sys
 from pathlib import Path
 
-from support.command_line import environment
+from support.command_line import python
 
 WITHOUT = (
     "import sys; sys.modules.update(fcntl=None, resource=None, pwd=None, grp=None, termios=None)"
 )
-TESTS = "snapshots/test_loading.py", "records/test_event.py", "research/test_theory.py", "state"
+TESTS = "snapshots/test_loading.py", "records/test_fields.py", "research/test_theory.py", "state"
 
 
 def run(code: str, cwd: Path) -> str:
     """Run Python code with the installed package, where these modules can't be imported."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-W", "ignore", "-c", f"{WITHOUT}\n{code}"],
-        cwd=cwd, env=environment(), capture_output=True, text=True, check=False, timeout=500,
-    )  # fmt: skip
+    done = python(f"{WITHOUT}\n{code}", cwd=cwd, timeout=500)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

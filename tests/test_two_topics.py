@@ -16,7 +16,7 @@ from support.running_command import Command
 from support.saved_state import saved
 
 from iln_stream.errors import LostPlaceError
-from iln_stream.service import Service, Settings, SettingsError
+from iln_stream.service import Service, Settings
 
 
 def sent(bootstrap: str, topic: str, numbers: range, partitions: int, make: Any) -> None:
@@ -52,8 +52,9 @@ class Topics:
         return settings(self.folder / "log.db", **{**given, **more})
 
 
-@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
-@pytest.mark.parametrize("partitions", [(1, 1), (3, 2)])
+@pytest.mark.parametrize(
+    ("partitions", "client"), [((1, 1), "kafka-python"), ((3, 2), "confluent")]
+)
 def test_a_backlog_is_joined_as_live(
     broker: KafkaBroker, tmp_path: Path, partitions: tuple[int, int], client: str
 ) -> None:
@@ -66,18 +67,6 @@ def test_a_backlog_is_joined_as_live(
     watched = service.workers[0].watched
     assert (watched.scores.n_events, watched.scores.n_labelled) == (N, N)
     assert watched.n_dead_letters == 0
-
-
-def test_a_learner_per_partition(broker: KafkaBroker, tmp_path: Path) -> None:
-    """Equal numbers of partitions may have a learner each; unequal ones may not."""
-    topics = Topics(broker.bootstrap, tmp_path, 2, 2)
-    topics.fill(range(N), range(N))
-    service = Service(topics.settings(learner_per="partition"))
-    service.run()
-    assert [each.watched.scores.n_labelled for each in service.workers] == [N // 2, N // 2]
-    unequal = Topics(broker.bootstrap, tmp_path, 2, 3)
-    with pytest.raises(SettingsError, match=r"learner_per = 'partition': .* has 2 and .* 3: give"):
-        Service(unequal.settings(learner_per="partition"))
 
 
 def test_kills(broker: KafkaBroker, tmp_path: Path) -> None:

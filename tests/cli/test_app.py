@@ -1,56 +1,63 @@
 """The commands: version, help and errors."""
 
-import subprocess
-import sys
-
-from support.command_line import environment
+import pytest
+from rich.table import Table
+from support.command_line import python
 
 from iln_stream._version import __version__
+from iln_stream.cli.command import output
 
 
 def test_version():
-    """--version shows the package's version, and does not need the demo's extra packages."""
+    """`python -m iln_stream --version` shows the package's version, without the demo's packages."""
     program = (
-        "import sys\n"
+        "import runpy, sys\n"
         "sys.modules['matplotlib'] = None\n"
         "sys.argv = ['iln-stream', '--version']\n"
-        "from iln_stream.cli import main\n"
-        "main()\n"
+        "runpy.run_module('iln_stream', run_name='__main__')\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = python(program)
     assert (done.returncode, done.stdout) == (0, f"{__version__}\n"), done.stderr
 
 
 def test_no_command(command):
-    """Without a command, the commands are listed."""
-    done = command()
-    for name in ("run", "replay", "demo", "doctor"):
-        assert f" {name} " in done.out + done.err
-
-
-def test_replay_help(command):
-    """`replay --help` lists its parameters."""
-    done = command("replay", "--help")
-    assert done.code == 0
-    for flag in ("--topic", "--rate", "--limit", "--target", "--bootstrap", "--seed"):
-        assert f" {flag} " in done.out
-
-
-def test_replay_without_a_source(command):
-    """`replay` without a source is an error that names it."""
+    """Without a command, the commands are listed; a missing argument is an error that says so."""
     done = command("replay")
     assert done.code == 2
     assert "Missing argument" in done.err
+    done = command()
+    for name in ("run", "replay", "demo", "doctor"):
+        assert f" {name} " in done.out + done.err
 
 
 def test_replay_of_nothing(command):
     """An error about the source comes before any connection to a broker."""
     done = command("replay", "nowhere.jsonl")
     assert done == (2, "", "error: can't read nowhere.jsonl: No such file or directory\n")
+
+
+LONG = "a reason of many words " * 20
+
+
+@pytest.fixture
+def shown(monkeypatch, capsys):
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    def show():
+        table = Table("reason")
+        table.add_row(LONG)
+        output().print(table)
+        return capsys.readouterr().out
+
+    return show
+
+
+def test_a_table_in_a_file_is_not_cut(shown):
+    """Somebody searches a file for a text, which must not be broken after 80 columns."""
+    assert LONG.strip() in shown()
+
+
+def test_a_width_that_the_user_chose_is_kept(shown, monkeypatch):
+    """`COLUMNS` is the usual variable for it."""
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, shown().splitlines())) == 60

@@ -5,8 +5,8 @@ import re
 import signal
 import socket
 import subprocess
-import time
 import urllib.request
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,9 +14,23 @@ import httpx
 import pytest
 from rich.console import Console
 from support.command_line import COMMAND, environment
+from support.list_source import LIST
 
-from iln_stream.cli.demo import OURS, contenders, run_demo, streams
+from iln_stream.cli.demo import (
+    OURS,
+    SEASON,
+    Trajectory,
+    address,
+    contenders,
+    demand,
+    run_demo,
+    store_streams,
+    streams,
+)
 from iln_stream.errors import IlnError
+from iln_stream.loop import Listener, PrequentialLoop, Step
+from iln_stream.streams import StreamOptions, stream_at
+from iln_stream.streams.river import RiverDatasetSource
 
 
 class Shown(NamedTuple):
@@ -24,14 +38,12 @@ class Shown(NamedTuple):
     folder: Path
     page: str
     live: dict
-    seconds: float
 
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     """Run the demo once with --keep, scrape it and interrupt it."""
     folder = tmp_path_factory.mktemp("demo")
-    started = time.monotonic()
     with subprocess.Popen(
         [*COMMAND, "demo", "--out", "pictures/here", "--keep"],
         cwd=folder,
@@ -46,7 +58,6 @@ def shown(tmp_path_factory):
                 url = kept[1]
             if watched := re.search(r"Watch it learn.*(http://[\d.:]+)", line):
                 break
-        seconds = time.monotonic() - started
         assert url is not None, output
         # Requests to this machine bypass any proxy in the environment.
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -58,12 +69,7 @@ def shown(tmp_path_factory):
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=20)
         assert process.returncode == 0
-    return Shown(output + rest, folder, page, live, seconds)
-
-
-def test_takes_seconds_not_minutes(shown):
-    """The demo takes half a minute on an idle machine; on a busy one a few times as long."""
-    assert shown.seconds < 200
+    return Shown(output + rest, folder, page, live)
 
 
 def test_keep_shows_a_learner_at_work(shown):
@@ -79,32 +85,26 @@ def cells(output, name):
     return [float(cell.replace(",", "")) for cell in row.split(name)[1].split()]
 
 
-@pytest.mark.parametrize("name", contenders(seed=1))
-def test_table(shown, name):
-    """Each contender has a row with an error and a speed for each stream."""
-    row = cells(shown.output, name)
-    assert len(row) == 2 * len(streams(seed=1))
-    assert all(cell > 0 for cell in row)
-
-
-def test_ours_has_learned(shown):
-    """On each stream our learner's error is below that of the running mean."""
+def test_table(shown):
+    """Each contender has a row with an error and a speed for each stream; on each our learner's
+    error is below that of the running mean."""
+    for name in contenders(seed=1):
+        row = cells(shown.output, name)
+        assert len(row) == 2 * len(streams(seed=1))
+        assert all(cell > 0 for cell in row)
     ours, guessing = (cells(shown.output, name)[::2] for name in (OURS, "running mean"))
     assert all(error < guess for error, guess in zip(ours, guessing, strict=True))
 
 
 def test_picture(shown):
-    """The demo draws a picture in the folder --out."""
+    """The demo draws a picture in the folder --out. The shrinking run shrinks, and it says how
+    often."""
     output, folder = shown.output, shown.folder
     picture = folder / "pictures/here/running_loss.png"
     assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     assert picture.stat().st_size > 10_000
     assert "pictures/here/running_loss.png" in output
-
-
-def test_shrinks_are_shown(shown):
-    """The shrinking run shrinks, and the demo prints how often."""
-    (times,) = re.findall(r"shrank alpha (\d+) times", shown.output)
+    (times,) = re.findall(r"shrank alpha (\d+) times", output)
     assert int(times) > 0
 
 
@@ -144,3 +144,63 @@ def test_port_taken(tmp_path):
         port = other.getsockname()[1]
         with pytest.raises(IlnError, match=f"--metrics-port: {port}: Address already in use"):
             run_demo(tmp_path, keep=False, metrics_port=port, console=Console(quiet=True))
+
+
+def test_the_city_changes_between_seasons():
+    """The same inputs mean other labels in another season, so that a learner has to adapt; the same
+    seed gives the same events."""
+    events, again = (list(islice(demand(1), 2 * SEASON)) for _ in range(2))
+    assert events == again
+
+    def mean(part, hour):
+        chosen = [e["y"] for e in part if int(e["id"][2:]) % 24 == hour]
+        return sum(chosen) / len(chosen)
+
+    before, after = events[:SEASON], events[SEASON:]
+    shapes = [[mean(part, hour) - mean(part, 3) for hour in range(24)] for part in (before, after)]
+    assert max(abs(a - b) for a, b in zip(*shapes, strict=True)) > 3.0
+
+
+class Nothing:
+    """A learner that remembers what it learns."""
+
+    def __init__(self):
+        self.seen = []
+
+    def predict_one(self, x):
+        return 0.0
+
+    def learn_one(self, x, y):
+        self.seen.append((dict(x), y))
+
+
+def seen(source):
+    learner = Nothing()
+    PrequentialLoop(source, learner, [Listener()]).run()
+    source.close()
+    return learner.seen
+
+
+def test_the_log_has_every_event_to_the_last_bit(tmp_path):
+    """Events read from the log are those of the data set, also when the demo runs again."""
+    some = [stream._replace(n_events=300) for stream in streams(1)]
+    for _ in range(2):
+        store_streams(some, tmp_path / "demo.db")
+        for stream in some:
+            direct = RiverDatasetSource(stream.dataset, stream.title, limit=300)
+            topic = stream_at(
+                address(tmp_path / "demo.db", stream), StreamOptions(stop_at_end=True)
+            )
+            assert seen(topic.log(0, "earliest")) == seen(direct)
+
+
+def test_means_of_a_trajectory():
+    """Means are over labelled events, and a loss is half a squared error."""
+    trajectory = Trajectory()
+    for y, y_pred in [(1.0, 3.0), (None, 9.0), (5.0, 4.0)]:
+        trajectory.on_step(Step(LIST, 0, None, None, {}, y, y_pred, None, seconds=0.5))
+    assert trajectory.absolute_errors == [2.0, 1.0]
+    assert trajectory.mae == 1.5
+    assert trajectory.running_loss == [0.5]  # from the second on
+    assert trajectory.events_per_second == 2.0
+    assert trajectory.alpha_l1 == []

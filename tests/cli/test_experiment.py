@@ -7,10 +7,14 @@ from iln_stream.research.experiments.catalogue import EXPERIMENTS
 
 
 def test_lists(command):
-    """Without a name it lists all experiments."""
+    """Without a name it lists all experiments, and an unknown name ends with the names."""
     done = command("experiment")
     assert done.code == 0
     assert all(name in done.out for name in EXPERIMENTS)
+    done = command("experiment", "figure9")
+    assert done.code == 2
+    assert "must be one of" in done.err
+    assert "Traceback" not in done.err
 
 
 def test_runs(command, tmp_path):
@@ -25,14 +29,6 @@ def test_runs(command, tmp_path):
     assert document["settings"]["seeds"] == 1
     assert set(document["versions"]) == {"iln_stream", "numpy", "python"}
     assert (tmp_path / "here" / "experiment_concentration.svg").stat().st_size < 60_000
-
-
-def test_unknown(command):
-    """An unknown name ends with the names, without a traceback."""
-    done = command("experiment", "figure9")
-    assert done.code == 2
-    assert "must be one of" in done.err
-    assert "Traceback" not in done.err
 
 
 def test_without_matplotlib(command, monkeypatch):

@@ -48,12 +48,9 @@ def test_nothing_said(loaded):
 @pytest.mark.parametrize(
     ("arguments", "name", "value"),
     [
-        (["--topic", "t"], "topic", "t"),
         (["--partitions", "0,3"], "partitions", "0,3"),
         (["--limit", "5"], "limit", 5),
-        (["--stop-at-end"], "stop_at_end", True),
         (["--no-stop-at-end"], "stop_at_end", False),
-        (["--start", "earliest"], "start", "earliest"),
         (["--learner-options", '{"budget": 5}'], "learner_options", {"budget": 5}),
     ],
 )

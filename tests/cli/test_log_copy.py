@@ -59,17 +59,18 @@ def mixed(n, seed=1):
 
 def test_a_kafka_topic_there_and_back(broker, command, tmp_path):
     """Each partition comes back as it was: its order, keys, values and times to the millisecond,
-    records without a value included."""
+    records without a value included. A topic with other partitions is refused."""
     topic, back = create_topic(broker.bootstrap, partitions=3), unique_topic("back")
     at = ("--bootstrap", broker.bootstrap)
-    send(broker.bootstrap, topic, mixed(3_000))
+    send(broker.bootstrap, topic, mixed(1_000))
     done = command("log", "import", f"kafka:{topic}", "sqlite:log.db", *at)
     assert done.code == 0, done.err
-    assert f"3,000 records imported from kafka:{topic} to sqlite:log.db" in done.err
+    assert f"1,000 records imported from kafka:{topic} to sqlite:log.db" in done.err
     (state,) = topics(tmp_path / "log.db")
-    assert [len(read(tmp_path / "log.db", "events", p)) for p in range(3)] == [
-        each.next_offset for each in state.partitions
-    ]
+    other = create_topic(broker.bootstrap, partitions=2)
+    done = command("log", "export", "sqlite:log.db", f"kafka:{other}", *at)
+    assert done.code == 2
+    assert f"sqlite:log.db has 3 partitions and kafka:{other} has 2" in done.err
     done = command("log", "export", "sqlite:log.db", f"kafka:{back}", *at)
     assert done.code == 0, done.err
     assert stored(broker.bootstrap, back) == stored(broker.bootstrap, topic)
@@ -85,26 +86,12 @@ def test_a_kafka_topic_there_and_back(broker, command, tmp_path):
     assert stored(broker.bootstrap, back) == stored(broker.bootstrap, topic)
 
 
-def test_a_topic_with_other_partitions(broker, command, tmp_path):
-    """It is refused, as records would change their partitions."""
-    topic = create_topic(broker.bootstrap, partitions=2)
-    append(tmp_path / "log.db", [b"1"])
-    done = command(
-        *("log", "export", "sqlite:log.db", f"kafka:{topic}", "--bootstrap", broker.bootstrap)
-    )
-    assert done.code == 2
-    assert f"sqlite:log.db has 1 partitions and kafka:{topic} has 2" in done.err
-
-
 def test_an_import_that_was_killed_continues(broker, tmp_path):
     """After kill -9 in the middle of an import, the same command imports the others: nothing is
     missing or twice."""
     topic = create_topic(broker.bootstrap, partitions=2)
-    send(
-        broker.bootstrap,
-        topic,
-        [(i % 2, None, b"%d" % i + b" " * 300, None) for i in range(60_000)],
-    )
+    n = 30_000
+    send(broker.bootstrap, topic, [(i % 2, None, b"%d" % i + b" " * 300, None) for i in range(n)])
     words = ("log", "import", f"kafka:{topic}", "sqlite:log.db")
     few = ("--kafka-options", '{"max_poll_records": 100}', "--bootstrap", broker.bootstrap)
     for _ in range(2):
@@ -114,12 +101,12 @@ def test_an_import_that_was_killed_continues(broker, tmp_path):
                 assert running.runs, running.said
                 time.sleep(0.01)
             running.kill()
-        assert imported(tmp_path) < 60_000
+        assert imported(tmp_path) < n
     done = iln(*words, *few, cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stderr
     for partition in range(2):
         found = [int(r.payload) for r in read(tmp_path / "log.db", "events", partition)]
-        assert found == list(range(partition, 60_000, 2))
+        assert found == list(range(partition, n, 2))
 
 
 def imported(folder):
@@ -187,15 +174,12 @@ def test_progress_without_a_terminal(command, caplog, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("import", "e.jsonl", "e.jsonl"), "'e.jsonl' is no embedded log"),
         (("import", "sqlite:log.db", "sqlite:./log.db#events"), "can't be imported into itself"),
         (("export", "sqlite:log.db", "sqlite:log.db"), "can't be exported to itself"),
         (("import", "e.jsonl", "sqlite:log.db", "--continue", "--again"), "give one of them"),
         (("import", "absent.jsonl", "sqlite:log.db"), "can't read absent.jsonl"),
-        (("import", "absent.csv", "sqlite:log.db"), "can't read absent.csv"),
         (("export", "sqlite:log.db#absent", "out.jsonl"), "has no topic 'absent'"),
         (("export", "sqlite:log.db", "out.jsonl", "--from=9"), "has offsets 0 to 1"),
-        (("export", "sqlite:log.db", "river:TrumpApproval"), "can't be written to"),
         (("import", "kafka:a b", "sqlite:log.db"), "'a b' is not a topic's name"),
     ],
 )

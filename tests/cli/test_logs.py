@@ -43,7 +43,11 @@ def passes(quiet, message, *arguments, name="n"):
 
 
 def test_lines_for_a_collector(log):
-    """Outside a terminal a line begins with its time and level, without wrapping or colour."""
+    """Outside a terminal a line begins with its time and level, without wrapping or colour; at one
+    it shows the time of day, the level and the message."""
+    screen = log(terminal=True)
+    logging.getLogger("iln").info("hello")
+    assert re.match(r"\d\d:\d\d:\d\d INFO +hello", screen.getvalue())
     screen = log(terminal=False)
     logging.getLogger("iln").info("long %s", "x" * 300)
     moment = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}"
@@ -59,13 +63,6 @@ def test_lines_of_workers(log):
     logging.getLogger("iln").info("hello")
     line = json.loads(screen.getvalue())
     assert (line["worker"], line["message"]) == (1, "hello")
-
-
-def test_lines_for_a_person(log):
-    """At a terminal a line shows the time of day, the level and the message."""
-    screen = log(terminal=True)
-    logging.getLogger("iln").info("hello")
-    assert re.match(r"\d\d:\d\d:\d\d INFO +hello", screen.getvalue())
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -93,8 +90,9 @@ def test_objects_for_a_collector(log, terminal):
     assert second["exception"].endswith("ValueError: oh")
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
-@pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])
+@pytest.mark.parametrize(
+    ("level", "form"), [("debug", "text"), ("info", "json"), ("error", "text")]
+)
 def test_level(log, level, form):
     """The log shows messages from the level up; at debug only our own loggers show debug
     messages."""
@@ -120,18 +118,13 @@ def kafka_fails():
     client.error("Connection failed: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed")
 
 
-@pytest.mark.parametrize("level", ["info", "warning", "error"])
-def test_kafka_client_is_silent(log, level):
+def test_kafka_client(log):
     """The Kafka client's errors about lost connections are dropped, but those about refused
-    authentication are shown."""
-    screen = log(level=level)
+    authentication are shown. At debug its whole log is shown, with repeats."""
+    screen = log(level="error")
     kafka_fails()
     (line,) = screen.getvalue().splitlines()
     assert "certificate verify failed" in line
-
-
-def test_kafka_client_at_debug(log):
-    """At debug the Kafka client's whole log is shown, with repeats."""
     screen = log(level="debug")
     for _ in range(2):
         kafka_fails()
@@ -149,10 +142,9 @@ def test_set_up_again(log):
     assert json.loads(screen.getvalue())["message"] == "hello"
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_warnings_without_their_code(log, terminal):
+def test_warnings_without_their_code(log):
     """A warning is logged without the file and line that issued it."""
-    screen = log(terminal)
+    screen = log()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.warn("max_draws binds", IlnWarning, stacklevel=1)
@@ -163,15 +155,16 @@ def test_warnings_without_their_code(log, terminal):
 
 
 def test_repeats_are_dropped():
-    """A message passes once, whatever its arguments; another message passes, too."""
+    """A message passes once, whatever its arguments, until the interval ends; another message
+    passes, too, as does the same one about another partition or, of warnings, with another text."""
     quiet = OncePerInterval(seconds=1000)
     assert [passes(quiet, "no broker at %s", port) for port in range(3)] == [True, False, False]
     assert passes(quiet, "disk full")
-
-
-def test_partitions_do_not_hide_each_other():
-    """The same message about another partition is no repeat."""
-    quiet = OncePerInterval(seconds=1000)
+    passed = [passes(quiet, "%s", text, name="py.warnings") for text in "aab"]
+    assert passed == [True, False, True]
+    soon = OncePerInterval(seconds=0)
+    assert passes(soon, "no broker")
+    assert passes(soon, "no broker")
     text = "dead letter at offset %d of %s, partition %s: %s"
     letters = [(1, "t", 0, "a"), (2, "t", 0, "b"), (1, "t", 1, "a"), (5, "t", 1, "a")]
     assert [passes(quiet, text, *letter) for letter in letters] == [True, False, True, False]
@@ -201,24 +194,10 @@ def test_dropped_repeats_are_counted():
     assert record.getMessage() == "offset 7 (3 such messages before it were not logged)"
 
 
-def test_warnings_differ_by_their_text():
-    """Captured warnings share the template "%s", but pass if their texts differ."""
-    quiet = OncePerInterval(seconds=1000)
-    passed = [passes(quiet, "%s", text, name="py.warnings") for text in "aab"]
-    assert passed == [True, False, True]
-
-
-def test_repeats_pass_after_the_interval():
-    """A repeat passes again after the interval."""
-    quiet = OncePerInterval(seconds=0)
-    assert passes(quiet, "no broker")
-    assert passes(quiet, "no broker")
-
-
-@pytest.mark.parametrize("client", ["httpx", "httpx2"])
-@pytest.mark.parametrize(("level", "shown"), [("debug", 1), ("info", 0)])
-def test_requests_to_the_registry(log, level, shown, client):
+def test_requests_to_the_registry(log):
     """The lines of the registry's client, one for each request, are shown at debug only."""
-    screen = log(level=level)
-    logging.getLogger(client).info("HTTP Request: GET /schemas")
-    assert screen.getvalue().count("HTTP Request") == shown
+    for level, shown in (("debug", 2), ("info", 0)):
+        screen = log(level=level)
+        for client in ("httpx", "httpx2"):
+            logging.getLogger(client).info("HTTP Request of %s: GET /schemas", client)
+        assert screen.getvalue().count("HTTP Request") == shown

@@ -1,14 +1,13 @@
-"""`iln-stream page`, and the page of a run: what they need, and how they end."""
+"""`iln-stream serve`, `page`, and the page of a run: what they need, and how they end."""
 
 import re
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import httpx
 import pytest
-from support.command_line import environment, iln
+from support.command_line import iln, python
 from support.embedded_log import append
 from support.kafka_broker import free_port
 from support.page_runs import FAST, Run, events
@@ -36,27 +35,25 @@ def answers(url):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("page",), ("run", "--source", "sqlite:log.db", "--page-port", "0", "--metrics-port", "0")],
+    [
+        ("serve",),
+        ("page",),
+        ("run", "--source", "sqlite:log.db", "--page-port", "0", "--metrics-port", "0"),
+        ("serve", "--help"),
+    ],
 )
 def test_without_the_extra(tmp_path, arguments):
-    """Without its extra, both say which one to install."""
+    """Without its extra, they say which one to install; the help needs none."""
     append(tmp_path / "log.db", events(0, 1))
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_EXTRA, *arguments],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "pip install 'iln-stream[api]'" in done.stderr
+    done = python(WITHOUT_EXTRA, *arguments, cwd=tmp_path)
+    assert done.returncode == (0 if "--help" in arguments else 2)
+    assert ("pip install 'iln-stream[api]'" in done.stderr) == ("--help" not in arguments)
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("serve", "--token-file", "missing"), "token_file = 'missing': No such file or directory"),
         (("page", "--learner", "127.0.0.1:9108"), "learner"),
         (("page", "--poll-seconds", "0"), "poll_seconds"),
         (("run", "--page-port", "0", "--no-live"), "page_port: the page reads /live"),
@@ -82,12 +79,11 @@ def test_a_port_that_is_taken(tmp_path):
     assert f"page_port = {port}: Address already in use" in done.stderr
 
 
-@pytest.mark.parametrize("end", [Command.kill, Command.terminate])
-def test_the_page_of_a_run_ends_with_it(tmp_path, end):
+def test_the_page_of_a_run_ends_with_it(tmp_path):
     """However the run ends, its page does, too, so that a restart finds the port free."""
     append(tmp_path / "log.db", events(0, 50))
     port = free_port()
-    for _ in range(2):
+    for end in (Command.kill, Command.terminate):
         run = Run(tmp_path, *FAST, "--page-port", str(port))
         with run.command:
             assert run.url == f"http://127.0.0.1:{port}"

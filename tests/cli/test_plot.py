@@ -2,18 +2,19 @@
 
 import sys
 
+import pytest
 
-def a_run(command, *more):
-    """Write a file of predictions, as a run does."""
+
+@pytest.fixture(autouse=True)
+def predictions(command):
+    """A file of predictions, as a run writes it."""
     settings = ("--source", "synthetic:Friedman", "--limit", "60", "--metrics-port", "0")
-    learner = ("--learner", "pool", "--predictions", "p.jsonl")
-    done = command("run", *settings, *learner, *more)
+    done = command("run", *settings, "--learner", "pool", "--predictions", "p.jsonl")
     assert done.code == 0, done.err
 
 
 def test_a_file_of_a_run(command, tmp_path):
     """What a run wrote becomes a picture, with the names that the user gives."""
-    a_run(command)
     done = command("plot", "p.jsonl", "--out", "p.svg", "--target", "load", "--unit", "MW")
     assert (done.code, done.err) == (0, "written: p.svg\n")
     text = (tmp_path / "p.svg").read_text()
@@ -21,16 +22,8 @@ def test_a_file_of_a_run(command, tmp_path):
     assert "over all so far" in text
 
 
-def test_a_png_by_default(command, tmp_path):
-    """Without --out, the picture is predictions.png."""
-    a_run(command)
-    assert command("plot", "p.jsonl").code == 0
-    assert (tmp_path / "predictions.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_errors(command, tmp_path):
     """Each error names what is wrong, without a traceback."""
-    a_run(command)
     for arguments, said in (
         (["none.jsonl"], "can't read none.jsonl"),
         (["p.jsonl", "--out", "p.doc"], "--out p.doc: Format 'doc' is not supported"),
@@ -46,17 +39,15 @@ def test_errors(command, tmp_path):
 
 
 def test_standard_input(command, tmp_path, monkeypatch):
-    """Predictions may come by a pipe."""
-    a_run(command)
+    """Predictions may come by a pipe; without --out, the picture is predictions.png."""
     with (tmp_path / "p.jsonl").open() as file:
         monkeypatch.setattr(sys, "stdin", file)
         assert command("plot", "-").code == 0
-    assert (tmp_path / "predictions.png").exists()
+    assert (tmp_path / "predictions.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_without_matplotlib(command, monkeypatch):
     """Without the extra the error names it."""
-    a_run(command)
     monkeypatch.delitem(sys.modules, "iln_stream.figures", raising=False)
     monkeypatch.delattr("iln_stream.figures", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)

@@ -190,14 +190,13 @@ def guarded(url, user_info):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"format": "avro", "target": "y"}, r"^registry: give the registry's address"),
         ({"registry": "http://127.0.0.1:1", "target": "y"}, r"^registry: set format, too"),
         ({"format": "avro", "registry": "http://127.0.0.1:1"}, r"^target: name the field"),
         ({"format": "avro", "source": "a.jsonl", "target": "y"}, r"for records of a log"),
     ],
 )
 def test_settings_that_do_not_fit(given, message):
-    """A format without a registry, a registry without a format, and a file are refused."""
+    """A registry without a format, a format without a target, and a file are refused."""
     settings = Settings(**{"source": "kafka:events", **given})
     with pytest.raises(SettingsError, match=message):
         build_decoder(settings, source_stream(settings), Regression())

@@ -5,12 +5,12 @@ import json
 import pytest
 from support.kafka_topics import read_topic, unique_topic
 
-LINES = b'{"x": {"a": 1}, "y": 2}\nnonsense\n'
+LINES = b'{"x": {"a": 1.50}, "y": 2}\nno event\n{"caf\xe9": 1}\n'
 
 
 @pytest.fixture
 def lines(tmp_path):
-    """A file with one event and one malformed line."""
+    """A file with one event and two malformed lines."""
     (tmp_path / "events.jsonl").write_bytes(LINES)
 
 
@@ -19,19 +19,21 @@ def test_lines_as_they_are(broker, command, lines):
     topic = unique_topic()
     done = command("replay", "events.jsonl", "--topic", topic, "--bootstrap", broker.bootstrap)
     assert done.code == 0, done.err
-    assert f"2 records sent to topic {topic}" in done.err
+    assert f"3 records sent to topic {topic}" in done.err
     assert [r.value for r in read_topic(broker.bootstrap, topic)] == LINES.splitlines()
 
 
 def test_rows_with_classes(broker, command, tmp_path):
-    """Rows of a CSV file whose label is a class are published for a learner of classes."""
-    (tmp_path / "e.csv").write_text("a,kind\n1,ox\n2,true\n3,4\n")
+    """Rows of a CSV file become events with numbers, categories and the label, which is a class for
+    a learner of classes."""
+    (tmp_path / "e.csv").write_text("a,town,kind\n1.5,Graz,ox\n,Linz,true\n3,Linz,4\n")
     topic = unique_topic()
     arguments = ("--target=kind", "--learner=infinite-layer-classifier", "--topic", topic)
     done = command("replay", "e.csv", *arguments, "--bootstrap", broker.bootstrap)
     assert done.code == 0, done.err
-    found = [json.loads(r.value)["y"] for r in read_topic(broker.bootstrap, topic)]
-    assert found == ["ox", True, 4.0]
+    found = [json.loads(r.value) for r in read_topic(broker.bootstrap, topic)]
+    assert [each["y"] for each in found] == ["ox", True, 4.0]
+    assert [each["x"] for each in found[:2]] == [{"a": 1.5, "town": "Graz"}, {"town": "Linz"}]
 
 
 def test_variables_and_file(broker, command, lines, monkeypatch, tmp_path):
@@ -44,12 +46,18 @@ def test_variables_and_file(broker, command, lines, monkeypatch, tmp_path):
     assert [r.value for r in read_topic(broker.bootstrap, topic)] == LINES.splitlines()[:1]
 
 
-def test_kafka_options(broker, command, lines):
-    """`kafka_options` reach the producer: a record above their size limit is an error."""
-    options = json.dumps({"max_request_size": 90})
-    done = command(
-        *("replay", "events.jsonl", "--topic", unique_topic(), "--bootstrap", broker.bootstrap),
-        *("--kafka-options", options),
-    )
-    assert done.code == 2
-    assert "larger than" in done.err
+def test_a_synthetic_stream_at_a_rate(broker, command):
+    """Events arrive evenly, at the given rate; the seed determines them."""
+    found = []
+    for seed in ("5", "5", "6"):
+        topic = unique_topic()
+        stream = ("synthetic:Friedman", "--limit=60", "--rate=60", "--seed", seed)
+        done = command("replay", *stream, "--topic", topic, "--bootstrap", broker.bootstrap)
+        assert done.code == 0, done.err
+        found.append(read_topic(broker.bootstrap, topic))
+    first, again, other = ([record.value for record in records] for records in found)
+    assert first == again
+    assert first != other
+    for number, record in enumerate(found[0]):
+        elapsed = (record.timestamp - found[0][0].timestamp) / 1000
+        assert elapsed == pytest.approx(number / 60, abs=0.25)

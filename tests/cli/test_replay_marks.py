@@ -13,39 +13,16 @@ from iln_stream.service import Settings
 LETTER = DeadLetter.of("s", 0, 9, b"?", "malformed")
 
 
-@pytest.fixture(params=["file", "topic"])
-def settings(request, tmp_path):
-    """Settings of a run whose dead letters are in a file or a topic."""
-    if request.param == "file":
-        return Settings(dead_letters=str(tmp_path / "letters.jsonl"))
-    broker, topic = (request.getfixturevalue(name) for name in ("broker", "topic"))
-    return Settings(bootstrap=broker.bootstrap, dead_letters=f"kafka:{topic}")
+@pytest.fixture
+def settings(tmp_path):
+    """Settings of a run whose dead letters are in a file."""
+    return Settings(dead_letters=str(tmp_path / "letters.jsonl"))
 
 
-def test_a_mark_lasts(settings):
-    """A letter is marked for this and later processes, a letter with other bytes is not."""
-    with closing(Marks(settings)) as marks:
-        assert marks.last(LETTER) is None
-        marks.add(LETTER, 12)
-        assert marks.last(LETTER).copy_offset == 12
-    with closing(Marks(settings)) as marks:
-        age = dt.datetime.now(dt.UTC) - marks.last(LETTER).when
-        assert dt.timedelta(0) <= age < dt.timedelta(minutes=1)
-        assert marks.last(DeadLetter.of("s", 0, 9, b"!", "malformed")) is None
-
-
-def test_the_same_letter_twice(tmp_path):
-    """A letter that was written twice, with another reason, has one mark."""
-    with closing(Marks(Settings(dead_letters=str(tmp_path / "letters.jsonl")))) as marks:
-        marks.add(LETTER, 12)
-        assert marks.last(LETTER.model_copy(update={"reason": "another"})) is not None
-
-
-def test_letters_of_copies(tmp_path):
+def test_letters_of_copies(settings):
     """A letter of a copy belongs to the first record, also of a copy of a copy; only that of the
     last copy says that the record failed again."""
     copy, copy_of_copy = (LETTER.model_copy(update={"offset": offset}) for offset in (12, 15))
-    settings = Settings(dead_letters=str(tmp_path / "letters.jsonl"))
     with closing(Marks(settings)) as marks:
         marks.add(LETTER, 12)
         assert marks.failed_again(copy)
@@ -56,23 +33,18 @@ def test_letters_of_copies(tmp_path):
         assert marks.failed_again(copy_of_copy)
 
 
-def test_a_mark_of_an_earlier_version(tmp_path):
+def test_a_mark_of_an_earlier_version(settings, tmp_path):
     """A mark without the place of the copy still says that its letter was replayed."""
-    old = Mark(
-        stream="s",
-        partition=0,
-        offset=9,
-        sha256=LETTER.payload_sha256,
-        when=dt.datetime.now(dt.UTC),
-    )
+    place = {"stream": "s", "partition": 0, "offset": 9, "sha256": LETTER.payload_sha256}
+    old = Mark(**place, when=dt.datetime.now(dt.UTC))
     (tmp_path / "letters.jsonl.replayed").write_text(old.model_dump_json(exclude={"copy_offset"}))
-    with closing(Marks(Settings(dead_letters=str(tmp_path / "letters.jsonl")))) as marks:
+    with closing(Marks(settings)) as marks:
         assert marks.last(LETTER) == old
         assert not marks.failed_again(LETTER)
 
 
-def test_other_content(tmp_path):
+def test_other_content(settings, tmp_path):
     """A file that contains anything but marks is an error that names the record."""
     (tmp_path / "letters.jsonl.replayed").write_text("nonsense\n")
     with pytest.raises(IlnError, match=r"letters\.jsonl\.replayed: record 0 is not the mark of"):
-        Marks(Settings(dead_letters=str(tmp_path / "letters.jsonl")))
+        Marks(settings)

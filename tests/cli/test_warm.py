@@ -3,15 +3,13 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 import pytest
-from support.command_line import environment, iln
+from support.command_line import iln, python
 from support.embedded_log import append
 from support.running_command import Command
 
@@ -59,47 +57,33 @@ def folder(tmp_path_factory):
 
 @pytest.mark.timeout(600)
 def test_reports_its_progress(warm):
-    """It says where the cache is, each function with its seconds, and how far it is."""
+    """It says where the cache is, each function with its seconds, and how far it is. It can be
+    repeated: nothing is left to do. `doctor` names the learners that are compiled, and others."""
     folder, said = warm
     first, *lines, last = said.splitlines()
     assert first.startswith(f"compiling into {folder}{os.sep}")
     assert all(line.startswith("random-feature-ridge (1 of 1): ") for line in lines)
     assert any(line.startswith("random-feature-ridge (1 of 1): ridges.replay, ") for line in lines)
     assert last.startswith("done in ")
+    here = {"NUMBA_CACHE_DIR": str(folder), "COLUMNS": "400"}
+    again = iln("warm", PROFILE, cwd=folder, env=here)
+    assert "random-feature-ridge (1 of 1): nothing was left to compile\n" in again.stderr
+    (row,) = [
+        line
+        for line in iln("doctor", cwd=folder, env=here).stdout.splitlines()
+        if "compiled loops" in line
+    ]
+    assert "for 1 of 5 learners, not for accurate, fast, " in row
+    assert f" {folder}/" in row
 
 
 def test_a_fresh_process_compiles_nothing(folder):
-    """After `warm` the default learner loads every function, and no later event waits."""
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_USE],
-        cwd=folder,  # so that the package is the one that `warm` ran, not a checkout
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+    """After `warm` the default learner loads every function, and no later event waits; a run says
+    nothing of it."""
+    done = python(FIRST_USE, cwd=folder)
+    assert done.returncode == 0, done.stderr
     hits, compiled = json.loads(done.stdout)
     assert (hits > 10, compiled) == (True, [])
-
-
-def test_a_second_time_compiles_nothing(warm):
-    """`warm` can be repeated: nothing is left to do."""
-    folder, _ = warm
-    again = iln("warm", PROFILE, cwd=folder, env={"NUMBA_CACHE_DIR": str(folder)})
-    assert "random-feature-ridge (1 of 1): nothing was left to compile\n" in again.stderr
-
-
-def test_doctor_shows_it(warm):
-    """`doctor` counts the learners whose functions are compiled, and names the others."""
-    folder, _ = warm
-    done = iln("doctor", cwd=folder, env={"NUMBA_CACHE_DIR": str(folder), "COLUMNS": "400"})
-    (row,) = [line for line in done.stdout.splitlines() if "compiled loops" in line]
-    assert "for 1 of 5 learners, not for accurate, fast, " in row
-
-
-def test_a_warm_run_says_nothing_of_it(folder):
-    """A run with a filled cache does not compile."""
     arguments = ("--source=synthetic:Friedman", "--limit=5", "--metrics-port=0")
     done = iln("run", *arguments, cwd=folder)
     assert done.returncode == 0
@@ -107,18 +91,15 @@ def test_a_warm_run_says_nothing_of_it(folder):
 
 
 def test_nowhere_to_keep_it(command, monkeypatch):
-    """Without a cache folder that can be written to, it fails and names the remedy."""
+    """Without a cache folder that can be written to, it fails and names the remedy; a wrong name is
+    an error that lists the right ones."""
+    done = command("warm", "--profile", "fats")
+    assert done.code == 2
+    assert "'fats' must be one of accurate, fast, " in done.err
     monkeypatch.setattr("iln_stream.cli.warm.cache_is_writable", lambda: False)
     done = command("warm")
     assert done.code == 2
     assert "set NUMBA_CACHE_DIR to a folder that can be written to" in done.err
-
-
-def test_unknown_learner(tmp_path):
-    """A wrong name is an error that lists the right ones."""
-    done = iln("warm", "--profile", "fats", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "'fats' must be one of accurate, fast, " in done.stderr
 
 
 def ask(address):
@@ -156,18 +137,15 @@ EVENTS = "".join(f'{{"x": {{"a": {i % 7}}}, "y": {i % 5}}}\n' for i in range(80)
 def learned(tmp_path):
     """The settings of a run that has learned a log, in `tmp_path`."""
     append(tmp_path / "log.db", [line.encode() for line in EVENTS.splitlines()])
-    settings = ["--source=sqlite:log.db", "--start=earliest"]
-    settings += [
-        "--snapshots=s",
-        "--predictions=p.jsonl",
-        "--learner-options",
-        '{"profile":"fast"}',
-    ]
+    settings = ["--source=sqlite:log.db", "--start=earliest", "--snapshots=s"]
+    settings += ["--predictions=p.jsonl", "--learner-options", '{"profile":"fast"}']
     assert iln("run", *settings, "--metrics-port=0", "--stop-at-end", cwd=tmp_path).returncode == 0
     return settings
 
 
-@pytest.mark.parametrize("name", ["demo", "predict", "rebuild"])
+@pytest.mark.parametrize(
+    "name", ["predict", *(pytest.param(n, marks=pytest.mark.thorough) for n in ("demo", "rebuild"))]
+)
 def test_other_commands_report_compiling(name, learned, tmp_path, monkeypatch):
     """With a cold cache they say that they compile, and then which functions, as `run` does; Ctrl-C
     ends them together with their processes."""

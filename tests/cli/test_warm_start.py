@@ -56,26 +56,18 @@ def test_run_does_both(command, history, caplog):
     assert "7 events, 0 dead letters" in done.err
 
 
-def test_no_start(command, history):
-    """Without `start` the warm start is an error that says what to choose."""
+def test_refusals(command, history):
+    """Without `start` the warm start is an error that says what to choose; a run with another
+    learner, and a second warm start, are refused."""
     done = command("warm-start", history, *FLAGS, POOL, FIELDS)
     assert done.code == 2
     assert "error: start: say where sqlite:log.db goes on after the history" in done.err
-
-
-def test_another_learner(command, history):
-    """A run with another learner than that of the warm start is refused."""
-    done = command("warm-start", history, *FLAGS, POOL, FIELDS, "--start=earliest")
+    more = (history, *FLAGS, POOL, FIELDS, "--start=earliest")
+    done = command("warm-start", *more)
     assert done.code == 0, done.err
     done = command("run", *FLAGS, "--learner=shrinking-gradient", "--stop-at-end")
     assert done.code == 2
     assert "learner was 'pool' and is 'shrinking-gradient'" in done.err
-
-
-def test_snapshots_are_there(command, history):
-    """A second warm start is refused, and says what to do."""
-    more = (history, *FLAGS, POOL, FIELDS, "--start=earliest")
-    assert command("warm-start", *more).code == 0
     done = command("warm-start", *more)
     assert done.code == 2
     assert "choose another folder, or learn history and log again" in done.err

@@ -1,4 +1,4 @@
-"""`Prediction` and `DeadLetter`: the messages that the service sends."""
+"""The messages that the service sends, and their JSON Schemas."""
 
 import hashlib
 import json
@@ -16,6 +16,7 @@ from iln_stream.records import (
     read_prediction,
 )
 from iln_stream.records.messages import KEY_LIMIT, PAYLOAD_LIMIT, Model
+from iln_stream.records.schemas import FOLDER, as_text, schemas
 
 
 @given(st.binary(), st.integers(0, 2**63 - 1), st.text(st.characters(codec="utf-8")))
@@ -28,35 +29,26 @@ def test_dead_letter_round_trip(payload, offset, reason):
     assert not letter.truncated
 
 
-def test_readable_payload():
-    """Text is kept and other bytes are escaped, so that people can read a dead letter."""
-    assert DeadLetter.of("s", 0, 0, "größer".encode(), "r").payload == "größer"
-    assert DeadLetter.of("s", 0, 0, b"a\xffb", "r").payload == "a\\xffb"
-
-
 @pytest.mark.parametrize(("size", "truncated"), [(PAYLOAD_LIMIT, False), (PAYLOAD_LIMIT + 1, True)])
 def test_truncation(size, truncated):
-    """A record above the limit is truncated and marked; size and hash are of the whole record."""
+    """A record above the limit is truncated and marked; size and hash are of the whole record. Text
+    is kept and other bytes are escaped, also those of a character that was truncated."""
     payload = b"a" * size
     letter = DeadLetter.of("s", 0, 0, payload, "r")
     assert len(letter.payload) == PAYLOAD_LIMIT
     assert letter.truncated is truncated
     assert letter.payload_bytes == size
     assert letter.payload_sha256 == hashlib.sha256(payload).hexdigest()
-
-
-def test_truncation_within_a_character():
-    """Truncation within a character loses that character, not the dead letter."""
     letter = DeadLetter.of("s", 0, 0, b"a" * (PAYLOAD_LIMIT - 1) + "é".encode(), "r")
     assert letter.truncated
     assert letter.payload.endswith("a\\xc3")
+    assert DeadLetter.of("s", 0, 0, "größer".encode(), "r").payload == "größer"
 
 
 @pytest.mark.parametrize(
     ("key", "kept"),
     [
         ("größer", True),
-        ("", True),
         ("k" * KEY_LIMIT, True),
         ("k" * (KEY_LIMIT + 1), False),
         ("\udcff", False),
@@ -64,28 +56,13 @@ def test_truncation_within_a_character():
     ],
 )
 def test_the_key_of_a_record(key: str | None, kept: bool) -> None:
-    """A letter has its record's key, but no key that JSON can't hold or that may be of any size."""
+    """A letter has its record's key, but no key that JSON can't hold or that may be of any size;
+    letters of older releases have none."""
     letter = DeadLetter.of("s", 0, 0, b"", "r", key)
     assert letter.key == (key if kept else None)
     assert DeadLetter.model_validate_json(letter.model_dump_json()) == letter
-
-
-def test_a_letter_of_an_older_release() -> None:
-    """Letters that were written without a key can still be read and replayed."""
-    old = DeadLetter.of("s", 0, 0, b"", "r").model_dump(exclude={"key"})
+    old = letter.model_dump(exclude={"key"})
     assert DeadLetter.model_validate(old).key is None
-
-
-def test_version_is_sent():
-    """Every message has the version of its format."""
-    assert b'"version":2' in encoded(1.5)
-    assert '"version":1' in DeadLetter.of("s", 0, 0, b"", "r").model_dump_json()
-
-
-def test_other_versions_are_refused():
-    """A prediction of a version that this release does not know is none."""
-    with pytest.raises(ValidationError, match="version"):
-        read_prediction(encoded(1.5).replace(b'"version":2', b'"version":3'))
 
 
 texts = st.text(st.characters(codec="utf-8"))
@@ -139,24 +116,17 @@ def test_encoder_writes_contenders(y_pred, version):
 
 
 @given(probabilities, st.none() | classes)
-def test_encoder_writes_classes(y_pred, y):
-    """Classes keep their type: true, 1 and "1" are three classes to a reader."""
-    found = json.loads(encoded(y_pred, y))
-    assert [(type(each["class"]), each["class"], each["p"]) for each in found["probabilities"]] == [
-        (type(c), c, p) for c, p in y_pred.items()
-    ]
-    assert (type(found["y"]), found["y"]) == (type(y), y)
-    best = max(y_pred, key=y_pred.get, default=None)
-    assert (type(found["y_pred"]), found["y_pred"]) == (type(best), best)
-
-
-@given(probabilities, st.none() | classes)
 def test_encoder_writes_what_pydantic_writes(y_pred, y):
-    """The encoder and pydantic write the same bytes: fields, order and escapes."""
+    """The encoder and pydantic write the same bytes: fields, order and escapes. Classes keep their
+    type: true, 1 and "1" are three classes to a reader."""
     best = max(y_pred, key=y_pred.get, default=None)
     found = [{"class": c, "p": p} for c, p in y_pred.items()]
     of_class = expected(best, y, probabilities=found)
     assert read_prediction(encoded(y_pred, y)) == of_class
+    written = json.loads(encoded(y_pred, y))
+    kinds = [type(each["class"]) for each in written["probabilities"]]
+    assert kinds == [type(each) for each in y_pred]
+    assert (type(written["y"]), type(written["y_pred"])) == (type(y), type(best))
     in_full = of_class.model_dump_json(by_alias=True, exclude_unset=True).encode()
     # Python writes 1e-07 where pydantic writes 1e-7.
     if not any("e" in repr(p) for p in y_pred.values()):
@@ -182,8 +152,33 @@ def test_classes_of_numpy():
     assert [each.label for each in found.probabilities] == [True, 3]
 
 
-@pytest.mark.parametrize("wrong", [{"offset": -1}, {"partition": -1}, {"version": 1}])
-def test_impossible_places(wrong):
+@pytest.mark.parametrize(
+    "wrong", [{"offset": -1}, {"partition": -1}, {"version": 1}, {"version": 3}]
+)
+def test_impossible_places_and_versions(wrong):
     """Negative positions and unknown versions are refused."""
     with pytest.raises(ValidationError, match=next(iter(wrong))):
-        Prediction.model_validate(json.loads(encoded(0.0)) | wrong)
+        read_prediction(json.dumps(json.loads(encoded(0.0)) | wrong))
+
+
+@pytest.mark.parametrize("name", schemas())
+def test_committed_schema_is_current(name):
+    """The committed schemas match the code, so every change of the format shows in a diff."""
+    assert (FOLDER / name).read_text(encoding="utf-8") == as_text(schemas()[name]), (
+        f"{name} is out of date: run python -m iln_stream.records.schemas"
+    )
+    assert {file.name for file in FOLDER.iterdir()} == set(schemas())
+
+
+def test_what_readers_can_rely_on():
+    """Fields of messages are required, except for those of some tasks and those that letters of
+    older releases lack; the schema of events is as strict as `decode`."""
+    letter = schemas()["dead_letter.v1.json"]
+    assert [*letter["required"], "key", "written"] == list(letter["properties"])
+    prediction = schemas()["prediction.v2.json"]
+    optional = {"probabilities", "intervals", "explanation", "horizon", "horizon_time", "contender"}
+    assert set(prediction["required"]) == set(prediction["properties"]) - optional
+    event = schemas()["event.v1.json"]
+    assert (event["additionalProperties"], event["required"]) == (False, ["x"])
+    kinds = [kind["type"] for kind in event["properties"]["timestamp"]["anyOf"]]
+    assert kinds == ["string", "number", "null"]

@@ -1,13 +1,17 @@
-"""`parse_json` and `parse_row`: fields of payloads."""
+"""Fields of payloads in JSON, in rows, and in a format that a user's function reads."""
 
 import json
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iln_stream.errors import SourceError
 from iln_stream.records import MalformedError
-from iln_stream.records.parsing import parse_json, parse_row
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import OwnFormat, parse_json, parse_row
 
 values = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(st.characters(codec="utf-8")),
@@ -33,7 +37,6 @@ def test_json_is_read_as_it_is(fields):
         (None, "no value"),
         (b'{"a": 1, "a": 2}', "a: this key occurs more than once"),
         (b'{"u": {"a" : ":", "a": 2}}', "a: this key occurs more than once"),
-        (b'{"a": "' + b"x" * (1 << 20) + b'"}', "at most 1,048,576"),
     ],
 )
 def test_malformed(payload, message):
@@ -46,3 +49,41 @@ def test_cells_beyond_the_header():
     """A row with too many cells is malformed: its cells may be in the wrong columns."""
     with pytest.raises(MalformedError, match="more cells than the header"):
         parse_row({"a": "1", "cells beyond the header": ["2"]})
+
+
+def fails(error):
+    def read(payload):
+        raise error
+
+    return read
+
+
+def test_fields_of_any_type():
+    """What the function returns is read like fields of other formats: nested, with decimals; a
+    value that is neither number nor text refuses the record by the field's name."""
+    read = OwnFormat("own", lambda payload: {"shop": {"size": Decimal("1.5")}, "y": len(payload)})
+    found = MappedDecoder(FieldMapping(target="y"), read)(b"abc", None)
+    assert (found.x, found.y) == ({"shop.size": 1.5}, 3.0)
+    decode = MappedDecoder(FieldMapping(target="y"), OwnFormat("own", lambda _: {"a": object()}))
+    with pytest.raises(MalformedError, match=r"^a: expected a finite number, got <object"):
+        decode(b"", None)
+
+
+@pytest.mark.parametrize(
+    ("read", "payload", "reason"),
+    [
+        (fails(KeyError("a")), b"a", r"^record: decoder = own failed: KeyError: 'a'$"),
+        (lambda payload: [1], b"a", r"^record: decoder = own returned list; it has to return"),
+        (dict, None, r"^the record has no value for decoder = own$"),
+    ],
+)
+def test_records_that_are_wrong(read, payload, reason):
+    """A function that fails or returns no fields refuses the record, and the reason names it."""
+    with pytest.raises(MalformedError, match=reason):
+        OwnFormat("own", read)(payload)
+
+
+def test_the_function_can_end_the_run():
+    """`SourceError` is not about the record, so it is passed on."""
+    with pytest.raises(SourceError, match="no answer"):
+        OwnFormat("own", fails(SourceError("no answer")))(b"a")

@@ -1,5 +1,10 @@
-"""`proposed` and `remarks`: settings that learn records, and what to check in them."""
+"""Settings that learn records, what to check in them, and advice where records are no events."""
 
+import json
+
+import pytest
+
+from iln_stream.records import proposal
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.inspection import inspect_fields
 from iln_stream.records.proposed_settings import proposed, remarks
@@ -11,19 +16,6 @@ RECORDS = [
      "price": i / 2, "user": {"age": 18 + i}}
     for i in range(10, 60)
 ]  # fmt: skip
-
-
-def test_no_label_is_proposed_where_there_is_none():
-    """TOML has no null: the proposal leaves out a role that no field has."""
-    assert proposed(inspect_fields([{"a": [0] * 1_001}])) == {"ignore": ["a"]}
-
-
-def test_codes_that_never_repeat():
-    """A second order number is ignored, although its name is that of a code."""
-    records = [{"id": i, "invoice_id": 10_000 + i, "price": i / 2} for i in range(100)]
-    assert proposed(inspect_fields(records)) == {
-        "target": "price", "id_field": "id", "ignore": ["invoice_id"]
-    }  # fmt: skip
 
 
 def test_codes_by_their_names_are_guesses():
@@ -38,6 +30,7 @@ def test_codes_by_their_names_are_guesses():
         '"zip" (3 values). If they are quantities, give them the type "number".',
     ]
     records = [{"id": i, **each} for i, each in enumerate(records)]
+    assert "invoice_id" in proposed(inspect_fields(records))["ignore"]
     assert remarks(inspect_fields(records))[2:] == [
         'Whole numbers ignored as ids, a guess from their names: "invoice_id" (100 values), of '
         "which hardly one comes again. If they are quantities, take them out of ignore, and give "
@@ -46,7 +39,12 @@ def test_codes_by_their_names_are_guesses():
 
 
 def test_given_settings_win():
-    """Each given setting is in the proposal, and guesses complete them."""
+    """Each given setting is in the proposal, and guesses complete them; inputs that are named are
+    not the label, and not ignored."""
+    named = {"features": ("currency", "price", "amount")}
+    settings = proposed(inspect_fields(RECORDS, FieldMapping(**named)), named)
+    assert (settings["target"], settings["features"]) == ("user.age", named["features"])
+    assert settings.keys() & {"ignore", "types"} == set()
     given = {
         "target": "amount", "id_field": "note", "time_features": ("hour",), "weight_field": "shelf",
         "ignore": ("order_id", "user"), "types": {"up": "category", "t*p": "number"},
@@ -58,18 +56,6 @@ def test_given_settings_win():
         "types": {"up": "category", "t*p": "number", "zip": "category"},
         "null_values": ("NA", "EUR"),
     }  # fmt: skip
-
-
-def test_given_features():
-    """Inputs that are named are not the label, and are not ignored; others are no inputs."""
-    given = {"features": ("currency", "price", "amount")}
-    fields = inspect_fields(RECORDS, FieldMapping(**given))
-    settings = proposed(fields, given)
-    assert settings["target"] == "user.age"
-    assert settings["features"] == given["features"]
-    assert settings.keys() & {"ignore", "types"} == set()
-    inputs = {each.name for each in fields if each.role == "input"}
-    assert inputs == set(given["features"])
 
 
 def test_a_guessed_label():
@@ -125,13 +111,6 @@ def test_values_of_the_time_that_are_no_times():
         assert found.startswith(expected)
 
 
-def test_times_with_the_year_last_in_a_few_records():
-    """They are dead letters without `date_order`, so the remark names it."""
-    records = [{"at": f"2026-01-{i:02d}" if i != 7 else "07.01.2026", "y": i} for i in range(1, 29)]
-    (found,) = [each for each in remarks(inspect_fields(records)) if '"at"' in each]
-    assert "set date_order to dmy (day first) or mdy" in found
-
-
 def test_dates_that_nobody_can_read():
     """A remark names the setting that reads dates whose day and month can't be told apart."""
     records = [{"day": f"01/{1 + i % 12:02d}/{1990 + i}", "y": i / 2} for i in range(30)]
@@ -139,3 +118,28 @@ def test_dates_that_nobody_can_read():
     assert found.startswith('"day" has dates with the year last, such as "01/01/1990": set date')
     read = FieldMapping(notation=Notation(date_order="dmy"))
     assert proposed(inspect_fields(records, read))["time_field"] == "day"
+
+
+@pytest.mark.parametrize(
+    ("fields", "label"),
+    [
+        ({"a": 1, "label": 2, "b": 3}, "label"),
+        ({"y": 1, "label": 2}, "y"),
+        ({"rooms": 3, "price": 1.5, "city": "Bonn"}, "price"),
+        ({"sky": "clear", "up": "yes"}, "up"),
+    ],
+)
+def test_proposal_for_a_record(fields, label):
+    """The guess is a field with a usual name, or else the last number, or else the last field; of
+    many fields only some are shown."""
+    assert f"If {label} is the label" in proposal(json.dumps(fields))
+    text = proposal(json.dumps({f"a{i}": i for i in range(1000)}))
+    assert "and 992 more" in text
+    assert len(text) < 400
+
+
+@pytest.mark.parametrize("payload", ["", "price,rooms", "[1, 2]", "{}", '{"x": [1]}'])
+def test_no_fields_to_use(payload):
+    """For a record without usable fields, the proposal shows the format of an event."""
+    assert "An event is " in proposal(payload)
+    assert '"x"' in proposal(payload)

@@ -53,6 +53,17 @@ def iln(
         return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
 
 
+def python(
+    program: str, *arguments: str, cwd: Path | None = None, stdin: str = "", timeout: float = 100
+) -> subprocess.CompletedProcess[str]:
+    """Run a Python program in an interpreter of its own."""
+    return subprocess.run(
+        [sys.executable, "-P", "-c", program, *arguments],
+        cwd=cwd, env=environment(), input=stdin, capture_output=True, text=True,
+        timeout=timeout, check=False,
+    )  # fmt: skip
+
+
 def start(
     arguments: tuple[str, ...],
     folder: Path,

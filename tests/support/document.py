@@ -8,7 +8,9 @@ import shlex
 import socket
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
+from typing import NamedTuple
 
 from support.command_line import COMMAND, environment
 
@@ -21,14 +23,35 @@ def blocks(name: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
-def run_shell_blocks(name: str, folder: Path) -> list[str]:
+class Code(NamedTuple):
+    """A fenced block: its page, its language, and its text without the page's indentation."""
+
+    page: str
+    language: str
+    text: str
+
+
+def _all_blocks() -> list[Code]:
+    fenced = re.compile(r"^( *)```(\S*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+    return [
+        Code(page.name, block[2], textwrap.dedent(block[3]))
+        for page in (*sorted(DOCS.glob("*.md")), DOCS.parent / "README.md")
+        for block in fenced.finditer(page.read_text(encoding="utf-8"))
+    ]
+
+
+BLOCKS = _all_blocks()
+"""The blocks of all pages, in their order."""
+
+
+def run_shell_blocks(name: str, folder: Path, **variables: str) -> list[str]:
     """Run a page's shell blocks in a folder, one after the other; return what each printed."""
     outputs = []
     for text in blocks(name, "sh"):
         command = re.sub(r"^iln-stream ", f"{' '.join(map(_quoted, COMMAND))} ", text, flags=re.M)
         command = re.sub(r"^python ", f"{_quoted(sys.executable)} ", command, flags=re.M)
         done = subprocess.run(
-            ["bash", "-e", "-c", command], cwd=folder, env=environment(),
+            ["bash", "-e", "-c", command], cwd=folder, env=environment(**variables),
             capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

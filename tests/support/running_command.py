@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic, sleep
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -114,3 +114,9 @@ class Command:
             assert monotonic() < deadline, f"the metrics stay {found}; it said:\n{self.said}"
             sleep(0.05)
         return found
+
+
+class Start(Protocol):
+    """Starts a process, as the fixture `start` does."""
+
+    def __call__(self, *arguments: str, under: Sequence[str] = ()) -> Command: ...

@@ -1,12 +1,13 @@
-"""`Lags`: inputs made of earlier values."""
+"""Inputs made of earlier values and of times."""
 
+from math import hypot
 from statistics import fmean
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.records.time_inputs import Lags, numbers_of_records
+from iln_stream.records.time_inputs import Lags, TimeFeatures, numbers_of_records
 
 series = st.lists(st.none() | st.floats(-1e6, 1e6, width=32), max_size=80)
 
@@ -15,13 +16,14 @@ def inputs(made, values):
     """What is made at each value."""
     found = []
     for value in values:
+        made({"a": 9.0})  # an example that is not accepted leaves nothing
         found.append(made({} if value is None else {"a": value}))
         made.accept()
     return found
 
 
 @given(series, st.lists(st.integers(1, 30), unique=True), st.integers(1, 30))
-def test_they_are_those_of_the_series(values, lags, window):
+def test_lags_are_those_of_the_series(values, lags, window):
     """At each record lags and means are those that the whole series defines, nothing later."""
     for i, found in enumerate(inputs(Lags({"a": lags}, {"a": [window]}), values)):
         expected = {f"a.lag_{k}": values[i - k] for k in lags if k <= i}
@@ -32,21 +34,13 @@ def test_they_are_those_of_the_series(values, lags, window):
 
 
 @given(series, series)
-def test_they_go_on_after_a_restart(before, after):
+def test_lags_go_on_after_a_restart(before, after):
     """A restored state continues as if there had been no restart."""
     whole, first, second = (Lags({"a": [1, 7]}, {"a": [5]}) for _ in range(3))
     expected = inputs(whole, before + after)[len(before) :]
     inputs(first, before)
     second.restore(first.state())
     assert inputs(second, after) == expected
-
-
-def test_an_example_that_is_not_accepted_leaves_nothing():
-    """Only accepted examples are earlier values of later ones."""
-    made = Lags({"a": [1]}, {})
-    inputs(made, [1.0])
-    made({"a": 2.0})
-    assert made({"a": 3.0}) == {"a.lag_1": 1.0}
 
 
 def test_the_mean_of_the_largest_numbers():
@@ -61,3 +55,26 @@ def test_numbers_of_records():
     for wrong in (0, [], [0], [1.5], [True], "3", None):
         with pytest.raises(ValueError, match="number of records"):
             numbers_of_records(wrong)
+
+
+@given(st.floats(0, 4e9))
+def test_periods_close(time):
+    """Each period's features lie on the unit circle; a week later hour and weekday are the same."""
+    made = TimeFeatures(["hour", "weekday", "day_of_year"])
+    now, later = made(time), made(time + 7 * 86400)
+    for name in ("hour", "weekday", "day_of_year"):
+        assert hypot(now[f"time.{name}.sin"], now[f"time.{name}.cos"]) == pytest.approx(1.0)
+    for name in ("hour", "weekday"):
+        assert now[f"time.{name}.sin"] == pytest.approx(later[f"time.{name}.sin"], abs=1e-3)
+
+
+def test_since_last():
+    """The first event has none, and a time that goes back counts as 0."""
+    made = TimeFeatures(["since_last"])
+    assert made(100.0) == {}
+    made.accept(100.0)
+    assert made(103.0) == made(103.0) == {"time.since_last": 3.0}
+    made.accept(103.0)
+    assert made(50.0) == {"time.since_last": 0.0}
+    with pytest.raises(ValueError, match="'hours' is not among hour, weekday"):
+        TimeFeatures(["hours"])

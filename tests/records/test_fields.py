@@ -1,8 +1,10 @@
-"""`FieldMapping`: roles and types of fields."""
+"""Roles and types of fields, and the paths of a schema's fields."""
+
+import json
 
 import pytest
 
-from iln_stream.records.fields import FieldMapping
+from iln_stream.records.fields import FieldMapping, schema_fields
 
 
 def test_features_and_ignored_fields():
@@ -23,11 +25,8 @@ def test_target_as_an_input():
 def test_first_matching_type_counts():
     """Types are tried in their order, and `auto` is the rest."""
     mapping = FieldMapping("y", types={"a_id": "category", "a_*": "number"})
-    assert [mapping.type_of(name) for name in ("a_id", "a_1", "b")] == [
-        "category",
-        "number",
-        "auto",
-    ]
+    found = [mapping.type_of(name) for name in ("a_id", "a_1", "b")]
+    assert found == ["category", "number", "auto"]
 
 
 def test_names_with_brackets():
@@ -53,3 +52,25 @@ def test_contradictions(arguments, message):
     """A mapping that can't be meant is refused when it is made."""
     with pytest.raises(ValueError, match=message):
         FieldMapping(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "record", "fields": [
+            {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+            {"name": "sky", "type": {"type": "enum", "symbols": ["A"]}},
+            {"name": "shop", "type": ["null", {"type": "record", "fields": [
+                {"name": "zip", "type": "string"}, {"name": "other", "type": "Shop"}]}]},
+            {"name": "spot", "type": {"type": "array", "items": "double"}},
+        ]}, {"at", "sky", "shop.zip", "shop.other", "spot"}),
+        ({"type": "object", "properties": {"a": {"type": "number"}, "b": {"properties": {
+            "c": {"type": ["null", "string"]}}}}}, {"a", "b.c"}),
+        ("string", set()),
+    ],
+)  # fmt: skip
+def test_paths_of_a_schema(schema, expected):
+    """Fields of nested records and of unions have dotted paths; other types have one path, and a
+    text that is no JSON has none."""
+    assert schema_fields(json.dumps(schema)) == expected
+    assert schema_fields("syntax = 'proto3';") == set()

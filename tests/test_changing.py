@@ -1,12 +1,11 @@
 """docs/changing.md and docs/learner_options.md say what the code does."""
 
 import runpy
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.document import DOCS, blocks
+from support.document import DOCS
 from support.embedded_log import append
 from support.saved_state import saved
 
@@ -77,26 +76,15 @@ def test_what_may_change_is_no_reason_to_refuse(learned: Path) -> None:
     assert saved(learned / "state", "log-events").n_events == 21
 
 
-def test_the_settings_of_a_second_deployment() -> None:
-    """The example loads, and the page's table has each setting once."""
-    for text in blocks("changing.md", "toml"):
-        Settings(**tomllib.loads(text))
-    named = [name for names in CHANGING["classes"]().values() for name in names]
-    assert sorted(named) == sorted(Settings.model_fields)
-
-
-@pytest.mark.parametrize("name", ["infinite-layer", "infinite-layer-classifier", "pool"])
-def test_options_are_those_that_a_run_takes(name: str) -> None:
-    """The options and defaults of the page build the learner; an unknown option is refused."""
-    options = {each.name: each.default for each in OPTIONS["options"](name)}
-    build_learner(Settings(learner=name, learner_options=options))
-    with pytest.raises(SettingsError, match=r"learner, learner_options: .*unheard"):
-        build_learner(Settings(learner=name, learner_options={"unheard": 1}))
-
-
 def test_every_learner_has_its_options() -> None:
-    """Each named learner has a section, and no option lacks a meaning."""
+    """Each named learner has a section, and no option lacks a meaning; the options and defaults of
+    the page build the learner, and an unknown one is refused."""
     page = (DOCS / "learner_options.md").read_text("utf-8")
     for name in OPTIONS["makers"]():
         assert f"\n## {name}\n" in page
         assert all(each.meaning for each in OPTIONS["options"](name)), name
+    for name in ("infinite-layer", "infinite-layer-classifier", "pool"):
+        options = {each.name: each.default for each in OPTIONS["options"](name)}
+        build_learner(Settings(learner=name, learner_options=options))
+        with pytest.raises(SettingsError, match=r"learner, learner_options: .*unheard"):
+            build_learner(Settings(learner=name, learner_options={"unheard": 1}))

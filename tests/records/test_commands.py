@@ -5,7 +5,7 @@ import pytest
 from iln_stream.records import MalformedError, is_command, promoted, promotion
 
 
-@pytest.mark.parametrize("name", ["linear", 'a "b"', "köln", "mixture"])
+@pytest.mark.parametrize("name", ["linear", 'a "b"', "köln"])
 def test_a_promotion_names_its_contender(name: str) -> None:
     """The record of a promotion is recognised as a command and gives the name back."""
     record = promotion(name)
@@ -19,7 +19,6 @@ def test_a_promotion_names_its_contender(name: str) -> None:
         None,
         b"",
         b'{"x": {"iln_stream": 1}, "y": 2}',
-        b'{"iln": {"promote": "a"}}',
         {"iln_stream": {"promote": "a"}},
     ],
 )
@@ -33,9 +32,7 @@ def test_other_records_are_none(payload: bytes | None) -> None:
     [
         (b'{"iln_stream": {"demote": "a"}}', "iln_stream.promote: Field required"),
         (b'{"iln_stream": {"promote": ""}}', "iln_stream.promote"),
-        (b'{"iln_stream": {"promote": 3}}', "iln_stream.promote"),
         (b'{"iln_stream": {"promote": "a"}, "x": {}}', "x: Extra inputs"),
-        (b'{"iln_stream": "promote"}', "iln_stream"),
         (b'{"iln_stream"', "Invalid JSON"),
         (b'{"iln_stream": {"promote": "' + b"a" * (1 << 20) + b'"}}', "bytes"),
     ],

@@ -1,12 +1,13 @@
-"""`posix_seconds`: the usual forms of times."""
+"""The usual forms of times, and values of typed formats as JSON would have them."""
 
 import datetime as dt
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iln_stream.records.values import posix_seconds
+from iln_stream.records.values import plain, posix_seconds
 
 moments = st.datetimes(
     dt.datetime(1990, 1, 1), dt.datetime(2100, 1, 1), timezones=st.just(dt.UTC)
@@ -33,35 +34,26 @@ def test_forms_of_one_moment_agree(moment):
             assert posix_seconds(str(int(seconds) * unit)) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "soon", "31.12.2026", "12/31/2026", "2026-13-01", "nan"])
-def test_ambiguous_or_no_times(text):
-    """A date whose day and month could be swapped is refused, as is text that is no time."""
-    with pytest.raises(ValueError, match="expected a time"):
-        posix_seconds(text)
-
-
 @pytest.mark.parametrize(
     "value",
-    [1e30, -9e10, 10**400, float("nan"), "1e30", "9" * 400, "0001-01-01T00:00:00+02:00",
-     "9999-12-31T23:59:59-05:00"],
+    ["", "soon", "31.12.2026", "12/31/2026", "2026-13-01", "nan", 1e30, -9e10, 10**400,
+     float("nan"), "1e30", "9" * 400, "0001-01-01T00:00:00+02:00", "9999-12-31T23:59:59-05:00"],
 )  # fmt: skip
-def test_times_that_no_date_has(value):
-    """A time outside the years 1 to 9999 is refused, since no date could be made of it."""
+def test_what_is_no_time(value):
+    """A date whose day and month could be swapped is refused, as are text that is no time and a
+    time outside the years 1 to 9999, of which no date could be made."""
     with pytest.raises(ValueError, match="expected a time"):
         posix_seconds(value)
 
 
-def test_seconds_with_a_fraction():
-    """Only digits alone are a date: a text as long as one that has a dot is a number."""
+def test_seconds_and_dates():
+    """Only digits alone are a date: a text as long as one that has a dot is a number. A date is its
+    midnight in UTC."""
     for seconds in ("1767225600.123", "86400.00", "-1234567", "1234.567"):
         assert posix_seconds(seconds) == float(seconds)
     assert posix_seconds(20_260_131) == 20_260_131.0
-
-
-def test_dates():
-    """A date is its midnight in UTC."""
     assert posix_seconds("1970-01-02") == posix_seconds("19700102") == 86400.0
-    assert posix_seconds("1970/01/02") == 86400.0
+    assert posix_seconds("1.2.1970 9:05", "dmy") == 31 * 86400 + 9 * 3600 + 300
 
 
 @given(moments)
@@ -91,6 +83,24 @@ def test_dates_in_another_order(text, order):
         posix_seconds(text, order)
 
 
-def test_hours_of_one_digit():
-    """Clock times without a leading zero are read."""
-    assert posix_seconds("1.2.1970 9:05", "dmy") == 31 * 86400 + 9 * 3600 + 300
+BERLIN = dt.timezone(dt.timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Decimal("12345678901234567890"), 12345678901234567890),
+        (Decimal("2.5"), 2.5),
+        (dt.datetime(1970, 1, 1, 2), 7200.0),
+        (dt.datetime(1970, 1, 1, 2, tzinfo=BERLIN), 3600.0),
+        (dt.date(1970, 1, 2), 86400.0),
+        (dt.time(1, 0, 2, 500_000), 3602.5),
+        (dt.timedelta(minutes=1), 60.0),
+        ({"a": (Decimal(1), None)}, {"a": [1, None]}),
+        (b"\x00", b"\x00"),
+    ],
+)
+def test_values_of_typed_formats(value, expected):
+    """Each value has one form; a whole decimal keeps all its digits, as it may be an id."""
+    found = plain(value)
+    assert (found, type(found)) == (expected, type(expected))

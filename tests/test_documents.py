@@ -1,0 +1,254 @@
+"""The documents say what the code does: generated pages, tables, names and links."""
+
+import ast
+import importlib
+import json
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+import settings_table
+import yaml
+from generated import markers, rewritten_part
+from support.document import DOCS
+from typer.testing import CliRunner
+
+import iln_stream
+from iln_stream.cli.app import app
+from iln_stream.records.schemas import schemas
+from iln_stream.research.experiments.catalogue import EXPERIMENTS
+from iln_stream.service import SETTING_GROUPS, Settings
+from iln_stream.service.learners import NAMED
+
+ROOT = DOCS.parent
+TESTS = Path(__file__).parent
+PACKAGE = Path(iln_stream.__file__).parent
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+# Generated pages
+
+
+@pytest.mark.parametrize("name", ["metrics", "commands", "messages", "changing", "learner_options"])
+def test_generated_pages_are_current(name: str) -> None:
+    """These pages are what their scripts generate."""
+    script = runpy.run_path(str(DOCS / f"{name}_table.py"))
+    text = page(f"{name}.md")
+    assert script["rewritten"](text) == text, f"docs/{name}.md is out of date: run make docs"
+
+
+def test_tables_of_settings_are_current() -> None:
+    """The tables of settings are what the script generates, and only they are rewritten."""
+    for file, kind in settings_table.TABLES.items():
+        text = file.read_text(encoding="utf-8")
+        assert settings_table.rewritten(text, kind) == text, f"{file} is out of date: run make docs"
+    begin, end = markers("settings")
+    once = rewritten_part(f"before\n{begin}\nold\n{end}\nafter\n", "settings", "new")
+    assert once == f"before\n{begin}\nnew\n{end}\nafter\n"
+    with pytest.raises(SystemExit, match="the document has no place for settings: <!-- settings:"):
+        rewritten_part(f"{end}{begin}", "settings", "new")
+
+
+def test_each_setting_is_in_one_group() -> None:
+    """No setting is left out of --help's groups and of the classes in changing.md, or is there
+    twice; the help and the document show the basic ones first."""
+    grouped = [name for names in SETTING_GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(Settings.model_fields)
+    classes = runpy.run_path(str(DOCS / "changing_table.py"))["classes"]()
+    assert sorted(name for names in classes.values() for name in names) == sorted(grouped)
+    shown = CliRunner().invoke(app, ["run", "--help"], env={"COLUMNS": "200"}).output
+    _, basic, _ = re.split(r"╭─ (?!Options)", shown, maxsplit=2)
+    section = page("settings.md").split("\n## Basic\n")[1].split("\n## ")[0]
+    flags = [f"--{name.replace('_', '-')}" for name in SETTING_GROUPS["Basic"]]
+    assert len(flags) == 15
+    assert re.findall(r"^│ +(--[\w-]+)", basic, re.M) == flags
+    assert re.findall(r"^\| `(--[\w-]+)`", section, re.M) == flags
+
+
+# What is named exists, and what exists is named
+
+
+def test_each_failure_names_tests_that_exist() -> None:
+    """Each failure in guarantees.md names tests, and each of them exists."""
+    table = [line for line in page("guarantees.md").splitlines() if line.startswith("| ")][1:]
+    assert len(table) > 25
+    for row in table:
+        named = re.findall(r"`([^`]+)`", row.strip("| ").split(" | ")[2])
+        assert named, row
+        for name in named:
+            file, _, function = name.partition("::")
+            assert (TESTS / file).is_file(), name
+            body = ast.parse((TESTS / file).read_text()).body
+            assert not function or function in {getattr(node, "name", None) for node in body}, name
+
+
+def test_links_into_the_repository_exist() -> None:
+    """A link of a document to a file that is no page of the site leads to a file."""
+    for document in (*DOCS.glob("*.md"), ROOT / "README.md"):
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text("utf-8")):
+            if "://" not in target:
+                assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_every_public_object_is_documented() -> None:
+    """The pages of the API have each name that a package exports, under its module."""
+    documented = re.findall(r"^\.\. auto\w+:: (\w+)", page("python_api.md"), re.M)
+    assert set(documented) == set(iln_stream.__all__) - {"__version__", "features"}
+    sections = page("research_api.md").split(".. currentmodule:: iln_stream.")[1:]
+    assert len(sections) == 5
+    for section in sections:
+        package = importlib.import_module(f"iln_stream.{section.splitlines()[0]}")
+        documented = re.findall(r"^\.\. auto\w+:: (\w+)", section, re.M)
+        assert sorted(documented) == sorted(package.__all__)
+
+
+def test_readme_is_short() -> None:
+    """README stays at what a visitor reads: 100 lines, and a picture before any formula."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 100
+    assert "![" in text[:1000]
+
+
+# docs/messages.md
+
+SCRIPT = runpy.run_path(str(DOCS / "messages_table.py"))
+
+
+def section(title: str) -> str:
+    return page("messages.md").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def fixed(text: str) -> list[str]:
+    """Return the parts of a message that do not vary."""
+    parts = (part.strip(" :;,.='\"") for part in text.split(SCRIPT["GAP"]))
+    return [part for part in parts if len(part) > 1]
+
+
+def quoted(row: str, text: str) -> float:
+    """Return the share of a message's fixed text that a row quotes in order; 0 if it differs."""
+    place, n = 0, 0
+    for part in fixed(row):
+        if (found := text.find(part, place)) < 0:
+            return 0.0
+        place, n = found + len(part), n + len(part)
+    return n / max(1, sum(map(len, fixed(text))))
+
+
+@pytest.mark.parametrize(
+    ("title", "kinds"),
+    [
+        ("Dead letters", ("MalformedError", "letter", "_letter")),
+        ("Warnings", ("warn", "_warn")),
+    ],
+)
+def test_every_message_has_a_row(title: str, kinds: tuple[str, ...]) -> None:
+    """Each reason of a dead letter and each warning of the code is in the page, which has no
+    others. A row quotes most of a message's fixed text. What the API refuses is no dead letter."""
+    rows = [
+        each.replace("\\|", "|") for each in re.findall(r"^\| `([^`]+)` \|", section(title), re.M)
+    ]
+    messages = [m.text for m in SCRIPT["messages"](*kinds) if not m.file.startswith("api/")]
+    assert len(messages) > 15
+    assert not [m for m in messages if max(quoted(row, m) for row in rows) < 0.6]
+    nodes = (node for each in SCRIPT["code"]().values() for node in each)
+    texts = {SCRIPT["template"](n) for n in nodes if isinstance(n, ast.JoinedStr | ast.Constant)}
+    assert not [row for row in rows if fixed(row) and not any(quoted(row, t) for t in texts)]
+
+
+def test_every_error_has_a_subject() -> None:
+    """Each folder and file that groups errors exists, and each error with a message has one. The
+    page links the JSON Schema of each record."""
+    for places in SCRIPT["SUBJECTS"].values():
+        for place in places:
+            assert any(PACKAGE.glob(f"{place}*")), place
+    assert "SettingsError" in SCRIPT["errors"]()
+    assert SCRIPT["sections"]().count("\n- ") > 200
+    for name in schemas():
+        assert f"(../iln_stream/records/schemas/{name})" in page("messages.md"), name
+
+
+def test_every_exit_code_has_a_row() -> None:
+    """Each code with which a command ends is in the table, with those of Python and the system."""
+    rows = re.findall(r"^\| ([\d, ]+)", section("Exit codes"), re.M)
+    documented = set(re.findall(r"\b\d+\b", " ".join(rows)))
+    used = {0, 1, 2}
+    for file in (PACKAGE / "cli").glob("*.py"):
+        module = importlib.import_module(f"iln_stream.cli.{file.stem}")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("sys.exit", "typer.Exit"):
+                for code in node.args:
+                    if not isinstance(code, ast.Call):
+                        used.add(int(eval(ast.unparse(code), vars(module))))
+    assert {128 + 2, 128 + 13} < used
+    assert {str(code) for code in used} <= documented
+
+
+# docs/paper.md and docs/experiments.md
+
+PAPER = page("paper.md")
+TABLE = "\n".join(line for line in PAPER.splitlines() if line.startswith("|"))
+
+
+def test_the_paper_s_table_names_what_exists() -> None:
+    """Each file, folder and test that the table names exists."""
+    named = {name for name in re.findall(r"`([\w/.]+)`", TABLE) if "/" in name}
+    assert len(named) > 10
+    for name in named:
+        places = [PACKAGE / name, PACKAGE / "learners" / name, ROOT / name]
+        assert any(place.exists() for place in places), name
+    tests = "\n".join(file.read_text("utf-8") for file in TESTS.rglob("test_*.py"))
+    for name in set(re.findall(r"`(test_\w+)`", TABLE)):
+        assert f"def {name}(" in tests, name
+
+
+def test_experiments_exist() -> None:
+    """Each experiment that the documents name is in the catalogue, with its stored full run."""
+    named = set(re.findall(r"experiment (?:`)?([a-z]\w*\d?)`", PAPER))
+    assert named
+    assert named <= set(EXPERIMENTS)
+    measured = page("experiments.md")
+    shown = set(re.findall(r"iln-stream experiment (\w+) --full", measured))
+    assert shown
+    for name in shown:
+        assert name in EXPERIMENTS
+        document = json.loads((DOCS / "experiments" / f"{name}.json").read_text("utf-8"))
+        assert (document["name"], document["settings"]["full"]) == (name, True)
+        picture = DOCS / "images" / f"experiment_{name}.svg"
+        assert f"images/{picture.name}" in measured
+        assert picture.stat().st_size < 60_000
+
+
+def test_learners_of_the_paper_exist() -> None:
+    """Each name of a learner in the table of methods is one that the service knows, (c) stands for
+    a classifier, and no related learner lacks a row."""
+    rows = [line.split("|") for line in TABLE[TABLE.index("| method |") :].splitlines()]
+    cells = [row[4].strip() for row in rows if row[4].strip().startswith("`")]
+    named = {cell.split("`")[1] for cell in cells}
+    named |= {cell.split("`")[1] + "-classifier" for cell in cells if cell.endswith("(c)")}
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    related = {k for k, v in points["iln_stream.learners"].items() if ".related:" in v}
+    assert related
+    assert named - set(NAMED) == related
+
+
+def test_the_citation_agrees() -> None:
+    """The BibTeX entry says what CITATION.cff says of the paper."""
+    (entry,) = re.findall(r"```bibtex\n(.*?)```", PAPER, re.DOTALL)
+    fields = dict(re.findall(r"(\w+) += \{(.*)\}", entry))
+    (paper,) = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]
+    authors = [f"{a['family-names']}, {a['given-names']}" for a in paper["authors"]]
+    assert fields == {
+        "booktitle": f"Proceedings of the {paper['conference']['name']}",
+        "title": paper["title"],
+        "author": " and ".join(authors),
+        "series": paper["collection-title"],
+        "volume": str(paper["volume"]),
+        "pages": f"{paper['start']}--{paper['end']}",
+        "year": str(paper["year"]),
+        "url": paper["url"],
+    }

@@ -1,0 +1,417 @@
+"""The code of every page of docs/ and of README.md does what the page says.
+
+The test of a page has its name: `test_kafka` runs the blocks of docs/kafka.md.
+"""
+
+import doctest
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from river import dummy, forest, stats
+from support.document import BLOCKS, DOCS, blocks, free_port, run_script, run_shell_blocks
+from support.embedded_log import append, values
+from support.kafka_broker import KafkaBroker
+from support.kafka_topics import create_topic, produce, read_topic
+from support.saved_state import saved
+
+from iln_stream.learners.contest.contender import POLICIES, contest_metrics
+from iln_stream.learners.frozen import FrozenRegressor
+from iln_stream.records import Prediction, read_prediction
+from iln_stream.service import Service, Settings
+from iln_stream.service.streams import OF_LABELS, settings_of_labels
+from iln_stream.snapshots import snapshot_at
+
+PYTHON: dict[str, dict[str, Any]] = {
+    "algorithm.md": {},
+    "experiments.md": {},
+    "spark.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]},
+}
+"""Pages whose Python blocks only have to run, with the names that they take for granted."""
+
+SESSIONS = ("river.md", "using.md")
+"""Pages whose Python blocks are sessions in an interpreter."""
+
+RUN_ELSEWHERE = {
+    "client.md": "serving/client/test_page.py",
+    "how_to_secure_kafka.md": "streams/kafka/test_tls_sasl.py",
+}
+"""Tests of other folders that run the blocks of a page."""
+
+NOT_RUN = {
+    ("client.md", "Client("): "needs a server with these certificates",
+    ("fields.md", "from google.protobuf.json_format"): "needs a message class that protoc made",
+    ("how_to_kubernetes.md", "docker build"): "needs a Docker engine; tests/stack builds the image",
+    ("how_to_kubernetes.md", "openssl rand"): "needs a cluster; tests/services checks the secrets",
+    ("how_to_kubernetes.md", "kubectl apply"): "needs a cluster; tests/services checks the files",
+    ("how_to_kubernetes.md", "kubectl port-forward"): "needs a cluster; tests/services runs curl",
+    ("spark.md", "spark-submit"): "needs Spark; tests/spark/test_job.py runs the job",
+    ("workers.md", "iln-stream run"): "needs a topic of Kafka with two partitions; "
+    "tests/service/test_worker_processes.py has one",
+}
+"""Python and shell blocks that no test runs, by page and how they begin, with the reason."""
+
+
+def is_not_run(page: str, text: str) -> bool:
+    return any(page == of and text.lstrip().startswith(start) for of, start in NOT_RUN)
+
+
+def test_every_block_is_run_or_has_a_reason() -> None:
+    """Each Python and shell block is on a page that a test runs, or in NOT_RUN."""
+    code = [block for block in BLOCKS if block.language in ("python", "sh")]
+    for page, start in NOT_RUN:
+        assert any(b.page == page and b.text.lstrip().startswith(start) for b in code), start
+    run = {block.page for block in code if not is_not_run(block.page, block.text)}
+    here = {page for page in run if f"test_{Path(page).stem.lower()}" in globals()}
+    assert run - here == {*PYTHON, *SESSIONS, *RUN_ELSEWHERE}
+    for page, test in RUN_ELSEWHERE.items():
+        assert page in (DOCS.parent / "tests" / test).read_text(encoding="utf-8")
+
+
+def settings(page: str, number: int = 0) -> dict[str, Any]:
+    return tomllib.loads(blocks(page, "toml")[number])
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which the test runs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run_python(page: str, **names: Any) -> dict[str, Any]:
+    """Run the page's Python blocks in their order; return their names."""
+    for text in blocks(page, "python"):
+        if not is_not_run(page, text):
+            exec(compile(text, page, "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize("page", PYTHON)
+def test_python(page: str, here: Path) -> None:
+    """The Python blocks of these pages run as printed."""
+    (here / "state").mkdir()
+    run_python(page, **PYTHON[page])
+
+
+@pytest.mark.parametrize("page", SESSIONS)
+def test_sessions(page: str) -> None:
+    """The examples of these pages print what they say."""
+    path = str(DOCS / page)
+    failed, tried = doctest.testfile(path, module_relative=False, encoding="utf-8")
+    assert failed == 0
+    assert tried > 10
+
+
+def test_champion_and_challengers(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The commands learn, show the contenders, and promote one that then predicts. The page names
+    each metric of a contest and each failure policy."""
+    page = "champion_and_challengers.md"
+    (here / "learn.toml").write_text(blocks(page, "toml")[0])
+    _, shown, promoted, *_ = run_shell_blocks(page, here)
+    for name in ("pool", "linear", "small"):
+        assert f"contender: {name}" in shown
+    assert "promotion of linear appended: partition 0, offset 3000" in promoted
+    found = [json.loads(value) for value in values(here / "log.db", "predictions")]
+    assert [each["contender"] for each in found] == ["pool"] * 3000 + ["linear"] * 3000
+    (printed,) = map(json.loads, blocks(page, "json"))
+    assert printed.keys() == found[-1].keys()
+    assert (printed["offset"], printed["contender"]) == (found[-1]["offset"], "linear")
+    assert saved(here / "state", "log-events").n_dead_letters == 0
+    run_python(page)
+    assert "'mixture'" in capsys.readouterr().out
+    text = (DOCS / page).read_text("utf-8")
+    assert not [each.name for each in contest_metrics(None) if f"`{each.name}" not in text]
+    assert not [policy for policy in POLICIES if f"| `{policy}`" not in text]
+
+
+def test_classes(here: Path) -> None:
+    """The settings learn a stream with 1 % positives, with the weights of classes, too; the last
+    prediction has the form that the page shows."""
+    for said in run_shell_blocks("classes.md", here)[:2]:
+        assert "2000 events, 0 dead letters; log loss 0." in said
+    shown = read_prediction(blocks("classes.md", "json")[0])
+    found = read_prediction((here / "predictions.jsonl").read_text().splitlines()[-1])
+    varying = {"model": None, "probabilities": None}
+    assert found.model_copy(update=varying) == shown.model_copy(update=varying)
+    assert found.model.name == shown.model.name
+    assert [each.label for each in found.probabilities or ()] == [False, True]
+
+
+def test_fields(here: Path) -> None:
+    """`inspect-source` proposes the settings that the page shows, and with them each record is
+    learned; so is the CSV file of another country. The page's function reads its format, and the
+    line that it can't read is a dead letter."""
+    _, learned, spreadsheet, own, *_ = run_shell_blocks("fields.md", here)
+    assert tomllib.loads((here / "learn.toml").read_text("utf-8")) == settings("fields.md")
+    assert "3 events, 0 dead letters" in learned
+    assert [each["id"] for each in lines(here / "predictions.jsonl")] == ["o-1", "o-2", "o-3"]
+    assert "3 events, 0 dead letters" in spreadsheet
+    proposed = tomllib.loads((here / "shops.toml").read_text(encoding="utf-8"))
+    assert (proposed["separator"], proposed["decimal"], proposed["date_order"]) == (";", ",", "dmy")
+    assert (proposed["target"], proposed["time_field"]) == ("Turnover", "Day")
+    assert proposed["types"] == {"Outside Temp": "number", "Zip": "category"}
+    assert "2 events, 1 dead letters" in own
+    (letter,) = lines(here / "dead-letters.jsonl")
+    assert "decoder = our_format:pairs failed: ValueError" in letter["reason"]
+
+
+def test_forecasts(here: Path) -> None:
+    """Each record has one message for each horizon, with the fields that the page shows; the last
+    lines have errors below those of the last value, with the service and without."""
+    (said,) = run_shell_blocks("forecasts.md", here)
+    sent = lines(here / "forecasts.jsonl")
+    assert sorted((each["offset"], each["horizon"]) for each in sent) == sorted(
+        (i, horizon) for i in range(2000) for horizon in ("1", "6", "24")
+    )
+    (last,) = (each for each in sent if (each["offset"], each["horizon"]) == (1999, "24"))
+    (shown,) = map(json.loads, blocks("forecasts.md", "json"))
+    assert last | {"y_pred": 0.0} == shown | {"y_pred": 0.0, "model": last["model"]}
+    assert last["model"]["name"] == shown["model"]["name"]
+    assert last["y_pred"] == pytest.approx(shown["y_pred"], abs=3.0)
+    for horizon in (1, 6, 24):
+        line = rf"{horizon} ahead, .*2000 events, 0 dead .*MAE ([\d.]+) \(.*? ([\d.]+)\)"
+        mae, baseline = re.findall(line, said)[0]
+        assert float(mae) < float(baseline)
+    names = run_python("forecasts.md")
+    values = names["values"]
+    last_values = [abs(later - now) for now, later in zip(values, values[12:], strict=False)]
+    assert names["mae"].get() < sum(last_values) / len(last_values)
+    assert not names["published"]
+
+
+def test_history(here: Path) -> None:
+    """The history is learned and shown, and the run then predicts the log alone; one command ends
+    with the same learner as two, and files with other names and separators are learned."""
+    (here / "learn.toml").write_text(blocks("history.md", "toml")[0])
+    _, _, two_commands, one_command, export, *_ = run_shell_blocks("history.md", here)
+    assert "history (history.csv): 4 events, 0 dead letters" in two_commands
+    assert "the log goes on at offset 0 of log-events:0" in two_commands
+    assert "history.csv: 4 events, 4 of them learned" in two_commands
+    assert "\n2 events, 0 dead letters" in two_commands
+    first, second = (each["y_pred"] for each in lines(here / "predictions.jsonl"))
+    assert 9.0 <= second <= first <= 12.5  # not the 0 of a new learner
+    assert "history (history.csv): 4 events" in one_command
+    two, one = saved(here / "state", "log-events"), saved(here / "both", "log-events")
+    assert two.learner == one.learner
+    assert two.header.configuration == one.header.configuration
+    assert two.header.positions == one.header.positions == {("log-events", 0): 2}
+    assert "history (export.csv): 2 events, 0 dead letters" in export
+
+
+def test_kafka(here: Path) -> None:
+    """One learner has the records of all twelve partitions."""
+    (said,) = run_shell_blocks("kafka.md", here)
+    assert "1200 events, 0 dead letters" in said
+    header = snapshot_at(here / "state").header
+    assert sorted(p.partition for p in header.positions) == list(range(12))
+    assert min(header.positions.values()) > 0
+    assert header.next_offset == 1200
+
+
+def test_kafka_in_production(broker: KafkaBroker, tmp_path: Path) -> None:
+    """Each topic that the page's settings name is created by the page's commands, with the marks of
+    replayed letters as long as the letters. A run with the settings learns, skips a repeat,
+    publishes in transactions, and writes a dead letter."""
+    given = settings("kafka.md")
+    created = {}
+    for command in blocks("kafka.md", "text")[0].splitlines():
+        words = command.split()
+        topic, partitions, config = (
+            words[words.index(f"--{name}") + 1] for name in ("topic", "partitions", "config")
+        )
+        created[topic] = config
+        configs = dict([config.split("=")])
+        create_topic(broker.bootstrap, int(partitions), name=topic, configs=configs)
+    letters = given["dead_letters"].removeprefix("kafka:")
+    predictions = given["predictions"].removeprefix("kafka:")
+    assert list(created) == [given["topic"], predictions, letters, f"{letters}-replayed"]
+    assert created[letters] == created[f"{letters}-replayed"]
+    assert given["transactional"]
+    orders = [
+        {"order_id": f"o-{n}", "ordered_at": f"2026-03-01T12:{n:02}:00Z", "km": n, "minutes": 9 + n}
+        for n in range(20)
+    ]
+    sent = [(None, json.dumps(each).encode()) for each in [*orders, orders[-1]]]
+    produce(broker.bootstrap, "orders", [*sent, (None, b"no order")], partition=1)
+    changed = {
+        "bootstrap": broker.bootstrap, "snapshots": str(tmp_path), "metrics_port": 0,
+        "metrics_host": "127.0.0.1", "stop_at_end": True,
+        "learner_options": {"profile": "fast"},
+    }  # fmt: skip
+    Service(Settings(**{**given, **changed})).run()
+    published = read_topic(broker.bootstrap, predictions, 1)
+    assert [json.loads(each.value)["id"] for each in published] == [f"o-{n}" for n in range(20)]
+    assert len(read_topic(broker.bootstrap, letters)) == 1
+
+
+def test_keys(here: Path) -> None:
+    """The run learns a model for each customer, and `inspect` shows one."""
+    events = [
+        {"x": {"customer": f"c{n % 20}", "price": n % 7}, "y": n % 20 + n % 7} for n in range(400)
+    ]
+    append(here / "log.db", (json.dumps(each).encode() for each in events))
+    given = {"ILN_STOP_AT_END": "true", "ILN_METRICS_PORT": "0"}
+    (said,) = run_shell_blocks("keys.md", here, **given)
+    assert "400 events, 0 dead letters" in said
+    assert re.search(r"c17\b", said)
+    names = run_python("keys.md")
+    assert names["model"].predict_one({"customer": "c17", "price": 9.5}) != 0.0
+
+
+def test_late_labels(here: Path) -> None:
+    """The page's orders are predicted, and the three deliveries learned; `inspect` shows how far
+    both logs were read. The settings of labels are valid, and the page names all that there are."""
+    _, joined, own, *_ = blocks("late_labels.md", "toml")  # the first is of one topic
+    (here / "learn.toml").write_text(joined, encoding="utf-8")
+    said = " ".join(run_shell_blocks("late_labels.md", here)[1].split())
+    assert "4 events, 0 dead letters" in said
+    assert "4, 3 of them learned" in said
+    assert "waiting: 1 events and 0 labels" in said
+    for row in ("waiting events, labels │? ?1, 0 ", "next offset │? ?4 ", "next offset │? ?3 "):
+        assert re.search(row, said), row
+    assert [each["id"] for each in lines(here / "predictions.jsonl")] == [
+        f"o-{n}" for n in range(1, 5)
+    ]
+    found = settings_of_labels(Settings(**tomllib.loads(own)))
+    assert (found.id_field, found.target) == ("order_id", "result.minutes")
+    assert found.bootstrap == "other-broker:9092"
+    page = (DOCS / "late_labels.md").read_text(encoding="utf-8")
+    assert not [name for name in OF_LABELS if name not in page and "registry" not in name]
+
+
+def test_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    """The how-to's code runs as printed: |E| of one event is at most eta |y|, eta = 1 at first."""
+    run_python("paper.md")
+    assert 0 < float(capsys.readouterr().out) <= 0.3
+
+
+def test_predictions(here: Path) -> None:
+    """With the page's settings each prediction has nested intervals that contain it."""
+    said, plotted = run_shell_blocks("predictions.md", here)
+    assert "200 events, 0 dead letters" in said
+    assert "written: predictions.png" in plotted
+    assert (here / "predictions.png").read_bytes().startswith(b"\x89PNG")
+    found = (here / "predictions.jsonl").read_text().splitlines()
+    assert len(found) == 200
+    for each in map(read_prediction, found):
+        assert isinstance(each, Prediction)
+        assert isinstance(each.y_pred, float)
+        assert each.intervals is not None
+        (wide_low, wide_high), (low, high) = each.intervals["0.9"], each.intervals["0.5"]
+        assert wide_low <= low <= each.y_pred <= high <= wide_high
+
+
+def test_recovery(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each row that the table names is in `inspect`; the card and the prediction name the same
+    stream and model. The loaded learner has learned all events, and explains by the inputs."""
+    (said,) = run_shell_blocks("recovery.md", here)
+    page = (DOCS / "recovery.md").read_text(encoding="utf-8")
+    table = page[page.index("| question |") :].partition("\n\n")[0]
+    *questions, _, _ = table.splitlines()[2:]  # the last two are not of `inspect`
+    shown = {name for line in questions for name in re.findall("`([^`]+)`", line)}
+    for name in shown - {"inspect", "history: files", "running accuracy"}:
+        assert f" {name} " in said, name
+    card = FrozenRegressor.load(here / "model.npz").card
+    assert card["data"]["next_offsets"] == {"0": 500}
+    last = json.loads(values(here / "friedman.db", "predictions")[-1])
+    assert (last["stream"], last["offset"]) == (card["data"]["stream"], 499)
+    assert {"name", "version"} <= last["model"].keys()
+    run_python("recovery.md")
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("500 ")
+    assert set(re.findall(r"'(\w+)'", second)) <= {str(i) for i in range(10)}
+
+
+def test_several_targets(here: Path) -> None:
+    """Each run learns its target, and sees neither as an input; the chain predicts both targets far
+    better than their means, which are off by over 1."""
+    (said,) = run_shell_blocks("several_targets.md", here)
+    assert said.count("600 events, 0 dead letters") == 2
+    for target in ("load", "price"):
+        assert snapshot_at(here / f"state-{target}").header.next_offset == 600
+        prediction = json.loads(values(here / "power.db", target)[-1])
+        assert prediction["model"]["name"] == target
+    errors = {name: e.get() for name, e in run_python("several_targets.md")["errors"].items()}
+    assert errors["load"] < 1.0
+    assert errors["price"] < 0.5
+
+
+def with_free_ports(script: str) -> str:
+    """Replace the ports of a script, which others on this machine may use."""
+    script = script.replace("iln-stream run", f"iln-stream run --metrics-port {free_port()}")
+    script = script.replace("iln-stream serve --events", "iln-stream serve --port 8080 --events")
+    for port in ("8080", "8081", "8090"):
+        script = script.replace(port, str(free_port()))
+    return script
+
+
+def answers(printed: str) -> list[dict[str, Any]]:
+    """Return the JSON objects that a script printed, with or without lines between them."""
+    found, rest = [], printed
+    while "{" in rest:
+        rest = rest[rest.index("{") :]
+        answer, end = json.JSONDecoder().raw_decode(rest)
+        found.append(answer)
+        rest = rest[end:]
+    return found
+
+
+def test_http_api(tmp_path: Path) -> None:
+    """In a shell, each command succeeds, and each answer has the form of the one printed."""
+    script = "echo\n".join(blocks("http_api.md", "sh")).replace("pip install 'iln-stream[api]'", "")
+    more = """ --learner-options '{"profile": "fast"}' --pending-events 9"""
+    script = script.replace(" --publish models &\n", f" --publish models{more} &\n")
+    found = answers(run_script(with_free_ports(script), tmp_path))
+    unseen = [form(json.loads(text)) for text in blocks("http_api.md", "json")]
+    for answer in found:
+        if unseen and form(answer) == unseen[0]:
+            unseen.pop(0)
+    assert not unseen, found
+    assert found[-1]["name"] == "log-events-0"
+
+
+def form(value: Any) -> Any:
+    """Return keys and kinds of values, without the values."""
+    if isinstance(value, dict):
+        return {key: form(each) for key, each in value.items()}
+    if isinstance(value, list):
+        if all(isinstance(each, str) for each in value):
+            return "texts"  # of any number: the version may have learned nothing yet
+        return [form(each) for each in value]
+    return "number" if isinstance(value, int | float) else type(value).__name__
+
+
+def test_tutorial(tmp_path: Path) -> None:
+    """From a file that nobody prepared to an answer over HTTP."""
+    printed = run_script(with_free_ports("".join(blocks("tutorial.md", "sh"))), tmp_path)
+    assert 'target = "price"' in printed
+    records = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    predictions = [record for record in records if "y_pred" in record]
+    assert [each["id"] for each in predictions] == ["A-1", "A-2", "A-3", "A-4"]
+    assert records[-1]["model"]["n_learned"] == 4
+    assert 10 < records[-1]["predictions"][0]["y_pred"] < 70
+
+
+def test_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The service records an event and answers with a prediction. The Python code prints the error
+    that the text states; so do the peers that it names."""
+    (script,) = blocks("../README.md", "sh")
+    ready, recorded, predicted = answers(run_script(with_free_ports(script), tmp_path))
+    assert ready["ready"]
+    assert recorded["appended"] == [{"partition": 0, "offset": 0, "is_new": True}]
+    assert predicted["predictions"][0]["y_pred"] in (0.0, 13.2)  # before or after it was learned
+    (code,) = blocks("../README.md", "python")
+    ours = "InfiniteLayerRegressor(seed=1)"
+    errors = []
+    for model in (ours, "forest.ARFRegressor(seed=1)", "dummy.StatisticRegressor(stats.Mean())"):
+        exec(code.replace(ours, model), {"forest": forest, "dummy": dummy, "stats": stats})
+        errors.append(float(capsys.readouterr().out.removeprefix("MAE:")))
+    assert errors == pytest.approx([0.92, 1.96, 4.03], abs=0.006)
