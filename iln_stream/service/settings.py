@@ -68,7 +68,7 @@ class SourceSettings(SeedSettings):
     limit: int | None = Field(
         default=None,
         ge=1,
-        description="Stop after this many events. Not allowed with a log.",
+        description="Stop after this many records of a source that is not a log; for a log, see `stop_at_end`.",
     )
     workers: int = Field(
         default=1,

@@ -168,7 +168,7 @@ class SnapshotId(NamedTuple):
 
 
 class SnapshotFolder:
-    """The snapshots of one learner of one partition, in a folder of their own.
+    """The snapshots of one learner, of one partition or several, in a folder of their own.
 
     A file is written under another name, made durable, and then renamed: it is whole or not there.
     Its name says (epoch, offset). Each run claims an epoch of its own by creating a file that must

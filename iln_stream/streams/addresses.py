@@ -132,7 +132,10 @@ class Scheme:
         raise self._no_log()
 
     def log(self, partition: int, start: Start | None, stop_at: int | None = None) -> Log:
-        """Open one partition of a log for reading from `start` up to `stop_at` at most."""
+        """Open one partition of a log for reading from `start` up to `stop_at` at most.
+
+        Without a start it is the scheme's default, or an error if the scheme needs one.
+        """
         raise self._no_log()
 
     def sink(self, partition: int = 0) -> Sink:

@@ -1,4 +1,4 @@
-"""A file with the order in which records of several partitions were learned."""
+"""A file with the order of the records of several partitions, written before they are learned."""
 
 import logging
 import os

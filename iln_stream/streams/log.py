@@ -13,7 +13,8 @@ log = logging.getLogger(__name__)
 class LogPartition(ABC):
     """Reads a partition in offset order, from a start to an optional end.
 
-    A subclass says how to fetch records and find offsets; its constructor calls `_begin`.
+    A subclass says how to fetch records and find offsets; its constructor sets `topic_id` and
+    `n_partitions`, and then calls `_begin`.
 
     Parameters
     ----------
