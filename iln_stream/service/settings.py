@@ -68,7 +68,8 @@ class SourceSettings(SeedSettings):
     limit: int | None = Field(
         default=None,
         ge=1,
-        description="Stop after this many records of a source that is not a log; for a log, see `stop_at_end`.",
+        description="Stop after this many records of a source that is not a log; for a log, see "
+        "`stop_at_end`.",
     )
     workers: int = Field(
         default=1,
