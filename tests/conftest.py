@@ -2,11 +2,11 @@
 
 import gc
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
 from hypothesis import settings
 from support.kafka_broker import KafkaBroker, KafkaBrokerError
 from support.kafka_topics import create_topic
@@ -103,12 +103,21 @@ def topic(broker: KafkaBroker) -> str:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts `iln-stream` processes, and kills those that still run after the test."""
-    with ExitStack() as started:
-        yield lambda *arguments, under=(): started.enter_context(
-            Command(tmp_path, *arguments, under=under)
-        )
+def make_log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., TestedLog]]:
+    """Return a function that creates an empty log: `embedded` or `kafka`, with some partitions."""
+    made: list[TestedLog] = []
+
+    def make(kind: str, partitions: int = 1) -> TestedLog:
+        if kind == "embedded":
+            made.append(EmbeddedLog(tmp_path / "log.db", partitions))
+        else:
+            bootstrap = request.getfixturevalue("broker").bootstrap
+            made.append(KafkaLog(bootstrap, "chaos", partitions))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
 
 
 @pytest.fixture
