@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,15 @@ def stoppable(own_broker: KafkaBroker) -> Iterator[KafkaBroker]:
 def topic(broker: KafkaBroker) -> str:
     """An empty topic with one partition, on the shared broker."""
     return create_topic(broker.bootstrap)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts `iln-stream` processes, and kills those that still run after the test."""
+    with ExitStack() as started:
+        yield lambda *arguments, under=(): started.enter_context(
+            Command(tmp_path, *arguments, under=under)
+        )
 
 
 @pytest.fixture

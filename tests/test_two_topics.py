@@ -71,18 +71,6 @@ def test_a_backlog_is_joined_as_live(
     assert watched.n_dead_letters == 0
 
 
-def test_a_learner_per_partition(broker: KafkaBroker, tmp_path: Path) -> None:
-    """Equal numbers of partitions may have a learner each; unequal ones may not."""
-    topics = Topics(broker.bootstrap, tmp_path, 2, 2)
-    topics.fill(range(N), range(N))
-    service = Service(topics.settings(learner_per="partition"))
-    service.run()
-    assert [each.watched.scores.n_labelled for each in service.workers] == [N // 2, N // 2]
-    unequal = Topics(broker.bootstrap, tmp_path, 2, 3)
-    with pytest.raises(SettingsError, match=r"learner_per = 'partition': .* has 2 and .* 3: give"):
-        Service(unequal.settings(learner_per="partition"))
-
-
 def arguments(given: Settings) -> Iterator[str]:
     """The flags of these settings."""
     for name in given.model_fields_set:

@@ -41,7 +41,7 @@ def all_of(order):
 def kept(folder, resumed, epoch=9, **more):
     """Return what a run of this epoch reads, as partition and offset, and its first journal."""
     order = ArrivalOrder(folder, epoch, resumed, partitions(resumed.positions, **more), keep=3)
-    journal = read_journal(folder.path / f"{epoch:06}.journal")
+    journal = read_journal(folder.path / f"{epoch:06}.journal", ["events"])
     return all_of(order), journal
 
 
@@ -73,9 +73,9 @@ def test_what_comes_after_the_snapshot_is_repeated(folder):
 def test_a_zombies_snapshot_takes_nothing_away(folder):
     """A snapshot of a lower epoch, or of a deleted topic with the same name, does not shorten the
     order, however far its positions are."""
-    resumed = header({0: 300, 1: 200}, epoch=5)
-    older = header({0: 900, 1: 900}, epoch=3, topic_id="gone")
-    store(folder, older, header({0: 900, 1: 900}, epoch=4), resumed)
+    resumed = header({P: 300, Q: 200}, epoch=5)
+    older = header({P: 900, Q: 900}, epoch=3, topic_id="gone")
+    store(folder, older, header({P: 900, Q: 900}, epoch=4), resumed)
     Journal(folder.path / "000005.journal", RUNS)
     assert repeats(kept(folder, resumed)[0], resumed.positions, RUNS[2:])
 
@@ -109,7 +109,7 @@ def test_stored_snapshots_let_runs_go(folder, monkeypatch):
     for positions in ({P: 900, Q: 300}, {P: 900, Q: 400}):
         order.stored(header(positions, epoch=9))
     all_of(order)
-    left = read_journal(folder.path / "000009.journal")
+    left = read_journal(folder.path / "000009.journal", ["events"])
     assert Run(0, 500) not in left
     assert Run(1, 400) in left
 

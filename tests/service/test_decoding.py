@@ -8,7 +8,7 @@ from iln_stream.loop import Regression
 from iln_stream.records import MalformedError
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.service import Settings, SettingsError, build_decoder, source_stream
-from iln_stream.service.decoding import with_fields_of
+from iln_stream.service.decoding import saved_fields
 
 
 def built(**given):

@@ -133,7 +133,7 @@ def test_the_same_after_a_kill(path, tmp_path):
         first.wait_for_metrics(all_learned)
         before = shown(first)
         first.kill()
-    at = saved(path.parent / "state", "log-events").header.positions[0]
+    at = saved(path.parent / "state", "log-events").header.positions["log-events", 0]
     assert at < 1300  # so that some of it is learned again
     with Command(tmp_path, *run) as second:
         second.wait_for_metrics(all_learned)

@@ -5,7 +5,7 @@ import json
 from river import dummy, stats
 
 from iln_stream.service import Settings, predict
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 
 
 def learner():
@@ -55,7 +55,8 @@ class Outage:
     def poll(self, timeout):
         self.n_polls += 1
         self.exhausted = self.n_polls >= 5
-        return [Record(self.n_polls, {"x": {"a": 1}})] if self.n_polls in (1, 4) else []
+        origin = StreamPartition("outage", 0)
+        return [Record(self.n_polls, {"x": {"a": 1}}, origin)] if self.n_polls in (1, 4) else []
 
     def close(self):
         pass

@@ -89,4 +89,4 @@ def test_the_champion_is_published(tmp_path):
     assert [each.name for each in (first, second, third)] == ["infinite-layer", "linear", "mixture"]
     assert first.version < second.version < third.version
     assert first.learner.predict_interval({"a": 3})
-    assert second.positions == {0: 52}
+    assert second.positions == {("log-events", 0): 52}

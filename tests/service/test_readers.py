@@ -5,7 +5,12 @@ from support.embedded_log import settings_of
 
 from iln_stream.service import SettingsError, source_stream
 from iln_stream.service.streams import Reader, readers, seed_of
+from iln_stream.streams import StreamPartition
 from iln_stream.streams.sqlite import create_topic
+
+
+def label(number):
+    return StreamPartition("log-labels", number)
 
 
 @pytest.fixture
@@ -25,10 +30,10 @@ def of(path):
 @pytest.mark.parametrize(
     ("partitions", "expected"),
     [
-        ("all", [Reader("all", (0, 1, 2), 7)]),
-        ("2,0,2", [Reader("0+2", (0, 2), 7)]),
-        ("0", [Reader("0", (0,), 7)]),
-        ("2", [Reader("2", (2,), seed_of(7, 2))]),
+        ("all", [Reader("log-events", "all", (0, 1, 2), 7)]),
+        ("2,0,2", [Reader("log-events", "0+2", (0, 2), 7)]),
+        ("0", [Reader("log-events", "0", (0,), 7)]),
+        ("2", [Reader("log-events", "2", (2,), seed_of(7, 2))]),
     ],
 )
 def test_chosen_partitions(of, partitions, expected):
@@ -39,8 +44,8 @@ def test_chosen_partitions(of, partitions, expected):
 def test_learner_per_partition(of):
     """With a learner per partition, each has its own name and seed."""
     assert of(partitions="0,2", learner_per="partition") == [
-        Reader("iln-events", "0", (0,), 7),
-        Reader("iln-events", "2", (2,), seed_of(7, 2)),
+        Reader("log-events", "0", (0,), 7),
+        Reader("log-events", "2", (2,), seed_of(7, 2)),
     ]
 
 
@@ -48,8 +53,9 @@ def test_labels(of, path):
     """The learner of a single partition reads all labels, as they may be keyed otherwise; one of
     each partition reads those of its number, which must be as many."""
     labels = {"labels": f"sqlite:{path}#labels", "pending_events": 9, "partitions": "1"}
-    assert of(**labels)[0].labels == (-1, -2, -3)
-    assert of(**labels, learner_per="partition")[0].all_partitions == (1, -2)
+    assert of(**labels)[0].labels == tuple(map(label, range(3)))
+    (reader,) = of(**labels, learner_per="partition")
+    assert reader.origins == (StreamPartition("log-events", 1), label(1))
 
 
 def test_labels_with_another_number_of_partitions(of, path):

@@ -11,8 +11,10 @@ from support.embedded_log import append, settings_of
 from support.saved_state import Saved
 
 from iln_stream.service import Settings, SettingsError, rebuild
+from iln_stream.streams import StreamPartition
 from iln_stream.streams.sqlite import create_topic
 
+EVENTS = StreamPartition("log-events", 0)
 POISON = b'{"x": {"a": 1e6, "b": 0, "c": 0}, "y": -1e9, "id": "poison"}'
 
 
@@ -36,14 +38,14 @@ def test_skipped_records_are_not_learned(path: Path, caplog: pytest.LogCaptureFi
     run(path, **outputs)
     expected = clean(path, 60)
     assert snapshot(path).learner != expected.learner
-    skip = {0: [range(30, 31), range(61, 63)]}
+    skip = {EVENTS: [range(30, 31), range(61, 63)]}
     with caplog.at_level(logging.INFO):
-        assert rebuild(settings_of(path), skip=skip) == [{0: 63}]
-    assert "partition 0: skipped offsets 30, 61-62" in caplog.text
+        assert rebuild(settings_of(path), skip=skip) == [{EVENTS: 63}]
+    assert "log-events:0: skipped offsets 30, 61-62" in caplog.text
     rebuilt = snapshot(path)
     assert rebuilt.learner == expected.learner
     assert rebuilt.state["counts"]["scores"] == expected.state["counts"]["scores"]
-    assert dict(rebuilt.header.positions) == {0: 63}
+    assert dict(rebuilt.header.positions) == {EVENTS: 63}
     fill(path, 20, first=60)
     run(path, **outputs)
     assert snapshot(path).learner == clean(path, 80).learner
@@ -58,7 +60,7 @@ def test_until_an_offset(path: Path, transactional: bool) -> None:
     outputs = {"predictions": f"sqlite:{path}#p", "transactional": transactional}
     fill(path, 60)
     run(path, **outputs)
-    assert rebuild(settings_of(path), until=40) == [{0: 40}]
+    assert rebuild(settings_of(path), until=40) == [{EVENTS: 40}]
     assert snapshot(path).learner == clean(path, 40).learner
     assert snapshot(path).n_events == 40
     fill(path, 5, first=60)
@@ -74,9 +76,9 @@ def test_a_rebuild_is_never_beyond_what_was_learned(path: Path) -> None:
     fill(path, 20)
     run(path)
     fill(path, 10, first=20)
-    assert rebuild(settings_of(path), until=25) == [{0: 20}]
+    assert rebuild(settings_of(path), until=25) == [{EVENTS: 20}]
     later = dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)
-    assert rebuild(settings_of(path, start="latest"), until=later) == [{0: 20}]
+    assert rebuild(settings_of(path, start="latest"), until=later) == [{EVENTS: 20}]
     assert snapshot(path).n_events == 20
 
 
@@ -88,10 +90,10 @@ def test_refused(path: Path) -> None:
     settings = settings_of(path)
     with pytest.raises(SettingsError, match="until = 5: an offset needs a single partition, and 2"):
         rebuild(settings, until=5)
-    with pytest.raises(SettingsError, match=rf"{topic}:2 is not learned; give one of {topic}:0"):
-        rebuild(settings, skip={StreamPartition(topic, 2): [range(1)]})
+    with pytest.raises(SettingsError, match="events:2 is not learned; give one of log-events:0"):
+        rebuild(settings, skip={StreamPartition("log-events", 2): [range(1)]})
     with pytest.raises(SettingsError, match=r"skip: offset 10 of .*: name offsets before 10"):
-        rebuild(settings, skip={StreamPartition(topic, 0): [range(3, 11)]})
+        rebuild(settings, skip={EVENTS: [range(3, 11)]})
 
 
 def test_a_source_that_is_no_log(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_other_settings_are_refused_until_rebuilt(path: Path, outputs: dict[str,
     other = {"learner_options": {"size": 32}}
     with pytest.raises(SnapshotError, match=r"learner_options.size was 16 and is 32.*rebuild"):
         run(path, **other)
-    assert rebuild(settings_of(path, **other)) == [{0: 100}]
+    assert rebuild(settings_of(path, **other)) == [{("log-events", 0): 100}]
     run(path, **other, **outputs)
     assert ids(path) == [f"e{n}" for n in range(150)]
     assert snapshot(path).learner == whole(path, **other).learner
@@ -228,7 +228,7 @@ def test_rebuild_of_snapshots_that_nobody_can_read(path: Path) -> None:
         each.write_bytes(each.read_bytes()[:-1])
     with pytest.raises(SnapshotError, match="`iln-stream rebuild`"):
         run(path)
-    assert rebuild(settings_of(path)) == [{0: 30, 1: 31}]
+    assert rebuild(settings_of(path)) == [{("log-events", 0): 30, ("log-events", 1): 31}]
     run(path)
     assert snapshot(path, "all").n_events == 71
 

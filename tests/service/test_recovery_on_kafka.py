@@ -16,6 +16,7 @@ from support.saved_state import Saved, saved
 
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError, SourceError
 from iln_stream.service import Service, Settings, rebuild
+from iln_stream.streams import StreamPartition
 
 
 def events(count: int, first: int = 0) -> list[tuple[None, bytes]]:
@@ -103,9 +104,10 @@ def test_retention_passed_the_saved_place(runs: Runs) -> None:
     ):
         runs.run()
     assert runs.saved().n_events == 50
-    Service(runs.settings().accepting_loss()).run()
+    Service(runs.settings(), accept_loss=True).run()
     assert runs.saved().n_events == 90
-    assert rebuild(runs.settings(), forget=True) == [{0: 100}]
+    (positions,) = rebuild(runs.settings(), forget=True)
+    assert list(positions.values()) == [100]
     assert runs.saved().n_events == 40
 
 
@@ -118,10 +120,12 @@ def test_topic_created_anew(runs: Runs) -> None:
     runs.fill(20, first=500)
     with pytest.raises(SourceError, match=r"was deleted and recreated .*iln-stream rebuild"):
         runs.run()
-    assert rebuild(runs.settings(), forget=True) == [{0: 0}]
+    (positions,) = rebuild(runs.settings(), forget=True)
+    assert list(positions.values()) == [0]
     runs.run()
     runs.fill(30, first=600)
-    assert rebuild(runs.settings(learner_options={"size": 32})) == [{0: 20}]
+    (positions,) = rebuild(runs.settings(learner_options={"size": 32}))
+    assert list(positions.values()) == [20]
 
 
 def test_partitions_added(runs: Runs) -> None:
@@ -135,7 +139,8 @@ def test_partitions_added(runs: Runs) -> None:
     other = {"learner_options": {"size": 32}}
     with pytest.raises(SnapshotError, match=r"-0 was saved with other settings.*rebuild"):
         runs.run(**other)
-    assert rebuild(runs.settings(**other)) == [{0: 5, 1: 0, 2: 0}]
+    (positions,) = rebuild(runs.settings(**other))
+    assert list(positions.values()) == [5, 0, 0]
 
 
 def test_partitions_added_to_all(runs: Runs) -> None:
@@ -148,7 +153,7 @@ def test_partitions_added_to_all(runs: Runs) -> None:
         for partition in range(n_partitions):
             runs.fill(20, 100 * n_partitions + 20 * partition, partition)
         runs.run()
-    assert runs.saved("all").header.positions == {0: 90, 1: 40, 2: 20}
+    assert list(runs.saved("all").header.positions.values()) == [90, 40, 20]
     assert runs.saved("all").n_events == 150
 
 
@@ -163,8 +168,9 @@ def test_rebuild_until_a_time(runs: Runs) -> None:
     sleep(0.01)
     runs.fill(30, first=20)
     runs.run()
-    skip = {0: [range(18, 20)]}
-    assert rebuild(runs.settings(), until=moment, skip=skip) == [{0: 20, 1: 30}]
+    skip = {StreamPartition(runs.topic, 0): [range(18, 20)]}
+    (positions,) = rebuild(runs.settings(), until=moment, skip=skip)
+    assert list(positions.values()) == [20, 30]
     assert runs.saved("all").n_events == 48
     runs.run()
     assert runs.saved("all").n_events == 78

@@ -13,7 +13,7 @@ from support.saved_state import saved
 from iln_stream.cli.dead_letters import replay_letters
 from iln_stream.errors import IlnError, LostPlaceError, RefusedError
 from iln_stream.service import Service, Settings, SettingsError, rebuild
-from iln_stream.streams import NewRecord
+from iln_stream.streams import NewRecord, StreamPartition
 from iln_stream.streams.sqlite import create_topic
 
 N, DELAY = 300, 60.5

@@ -22,7 +22,7 @@ from iln_stream.spark.keys import KeyedLearners
 from iln_stream.spark.plan import Plan, prior_of
 from iln_stream.spark.stored import packed
 from iln_stream.state import Block
-from iln_stream.streams import Record, StreamPartition
+from iln_stream.streams import Record
 
 EVENTS = [event for _, event in keyed_events(240, 1)]
 

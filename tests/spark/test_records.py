@@ -2,7 +2,7 @@ import pytest
 from support.list_source import LIST
 
 from iln_stream.spark.records import in_order
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 
 
 def test_rows_are_sorted_by_partition_and_offset():

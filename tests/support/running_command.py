@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Self
+from typing import Protocol, Self
 
 from prometheus_client.parser import text_string_to_metric_families
 
