@@ -2,11 +2,12 @@
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
 from hypothesis import settings
 from support.kafka_broker import KafkaBroker, KafkaBrokerError
 from support.kafka_topics import create_topic
@@ -109,6 +110,24 @@ def start(tmp_path: Path) -> Iterator[Start]:
         yield lambda *arguments, under=(): started.enter_context(
             Command(tmp_path, *arguments, under=under)
         )
+
+
+@pytest.fixture
+def make_log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., TestedLog]]:
+    """Return a function that creates an empty log: `embedded` or `kafka`, with some partitions."""
+    made: list[TestedLog] = []
+
+    def make(kind: str, partitions: int = 1) -> TestedLog:
+        if kind == "embedded":
+            made.append(EmbeddedLog(tmp_path / "log.db", partitions))
+        else:
+            bootstrap = request.getfixturevalue("broker").bootstrap
+            made.append(KafkaLog(bootstrap, "chaos", partitions))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from support.document import free_port
 from support.embedded_log import read, values
+from support.ports import free_port
 from support.running_api import eventually, example
 from support.running_command import Start
 from support.saved_state import saved

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 from river import dummy, forest, stats
-from support.document import BLOCKS, DOCS, blocks, free_port, run_script, run_shell_blocks
+from support.document import BLOCKS, DOCS, blocks, run_script, run_shell_blocks
 from support.embedded_log import append, values
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
+from support.ports import free_port
 from support.saved_state import saved
 
 from iln_stream.learners.contest.contender import POLICIES, contest_metrics

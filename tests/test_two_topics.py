@@ -3,13 +3,15 @@
 import json
 import random
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chaos.order_kills import begin_again
 from kafka import KafkaAdminClient, KafkaProducer
-from service.test_two_logs import N, arguments, event, label, settings, uninterrupted
+from service.test_two_logs import N, event, label, settings
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, read_topic, unique_topic
 from support.running_command import Command
@@ -69,19 +71,32 @@ def test_a_backlog_is_joined_as_live(
     assert watched.n_dead_letters == 0
 
 
+def arguments(given: Settings) -> Iterator[str]:
+    """The flags of these settings."""
+    for name in given.model_fields_set:
+        value = getattr(given, name)
+        flag = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            yield flag if value else f"--no-{flag[2:]}"
+        elif value is not None:
+            yield from (flag, json.dumps(value) if isinstance(value, dict) else str(value))
+
+
 def test_kills(broker: KafkaBroker, tmp_path: Path) -> None:
     """After kills, state and predictions are those of an uninterrupted run in the same order."""
     topics = Topics(broker.bootstrap, tmp_path, 2, 1)
     draw = random.Random(7)
-    create_topic(broker.bootstrap, 2, name=f"{topics.events}-predictions")
+    predictions = [f"{topics.events}-{name}" for name in ("predictions", "whole")]
+    for name in predictions:
+        create_topic(broker.bootstrap, 2, name=name)
     often = {"snapshot_seconds": 0.05, "snapshot_keep": 10_000}
     given = topics.settings(**often, transactional=True)
     live = given.model_copy(update={"stop_at_end": False, "metrics_port": 0})
     n_events, n_labels = 0, 0
-    for _ in range(3):
+    for _ in range(2):
         with Command(tmp_path, "run", *arguments(live)) as learner:
             learner.wait_until_it_says("metrics at")
-            end = min(N, n_events + 150)
+            end = min(N, n_events + N // 3)
             while n_events < end:
                 more = draw.randint(1, 40)
                 later = min(end, n_events + more)
@@ -94,17 +109,18 @@ def test_kills(broker: KafkaBroker, tmp_path: Path) -> None:
     topics.fill(range(n_events, N), range(n_labels, N))
     with Command(tmp_path, "run", *arguments(given)) as learner:
         assert learner.wait(120) == 0, learner.said
-    killed = saved(tmp_path / "state", topics.events, "all")
+    begin_again(tmp_path / "state", tmp_path / "again")
+    again = {"snapshots": str(tmp_path / "again"), "predictions": f"kafka:{predictions[1]}"}
+    Service(given.model_copy(update=again)).run()
+    killed, whole = (saved(tmp_path / name, topics.events, "all") for name in ("state", "again"))
     assert (killed.n_events, killed.n_labelled, killed.n_dead_letters) == (N, N, 0)
-    state, predicted = uninterrupted(given, tmp_path / "state" / f"{topics.events}-all")
-    assert killed.learner == state
-    published = [
-        json.loads(each.value)
-        for number in (0, 1)
-        for each in read_topic(broker.bootstrap, f"{topics.events}-predictions", number)
-    ]
+    assert killed.learner == whole.learner
+    published, expected = (
+        [each.value for n in (0, 1) for each in read_topic(broker.bootstrap, name, n)]
+        for name in predictions
+    )
     assert len(published) == N
-    assert {(e["partition"], e["offset"]): e["y_pred"] for e in published} == predicted
+    assert published == expected
 
 
 def test_a_recreated_topic_of_labels(broker: KafkaBroker, tmp_path: Path) -> None:

@@ -1,29 +1,65 @@
 """The chaos tests at full size: `python -m chaos`, which `make chaos` runs."""
 
-from __future__ import annotations
-
 import argparse
-import statistics
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from support.kafka_broker import KafkaBroker
 
-from chaos import one_order
 from chaos.appender_kills import kill_appenders
 from chaos.broker_kills import kill_brokers
 from chaos.contest_kills import kill_contests
 from chaos.forecast_kills import kill_forecasters
 from chaos.garbage import flood
 from chaos.keyed_kills import kill_keyed_learners
-from chaos.label_kills import kill_joiners
 from chaos.late_kills import CASES, kill_late_learners
 from chaos.learner_kills import kill_learners
 from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
+from chaos.order_kills import N_PARTITIONS, kill_in_one_order, kill_joiners
+
+BOTH = (False, True)
+
+
+class Kills(NamedTuple):
+    """Who is killed while it learns from a log."""
+
+    name: str
+    kill: Callable[..., Any]
+    flag: str
+    """Number of kills on each kind of log."""
+    share: int
+    """Each way of these kills has one of so many parts of the number."""
+    per_kill: int | None = None
+    """Records for each kill; None: as the flags say."""
+    ways: tuple[bool, ...] = (True,)
+    """Whether predictions are published in transactions."""
+    partitions: int = 1
+
+
+OF_ANY_LOG = (
+    Kills("the learner", kill_learners, "kills", 2, ways=BOTH),
+    Kills("one order", kill_in_one_order, "kills", 4, None, BOTH, N_PARTITIONS),
+    Kills("contests", kill_contests, "kills", 4, 600),
+    Kills("a model by key", kill_keyed_learners, "keyed_kills", 1, 1_000),
+    Kills("forecasts", kill_forecasters, "kills", 4, 600),
+    *(
+        Kills(
+            f"late labels, {case}", partial(kill_late_learners, case=case), "late_kills", 6, 1_500,
+            BOTH,
+        )
+        for case in CASES
+    ),
+)  # fmt: skip
+OF_EMBEDDED_LOGS = (
+    *OF_ANY_LOG,
+    Kills("labels of another log", kill_joiners, "label_kills", 2, 1_500, BOTH, N_PARTITIONS),
+)
 
 
 def main() -> int:
@@ -48,266 +84,75 @@ def main() -> int:
     faults: list[str] = []
     with tempfile.TemporaryDirectory(prefix="iln-chaos-") as name:
         folder = Path(name)
-        faults += _embedded(folder, given)
+        faults += _kill(OF_EMBEDDED_LOGS, _embedded, folder / "embedded", given)
+        if n_kills := given.kills // 4:
+            faults += _reported(
+                f"{n_kills} kills of an appender",
+                kill_appenders(folder / "appended.db", n_kills=n_kills, seed=given.seed),
+            )
         if not given.embedded:
-            with KafkaBroker(folder / "kafka", borrow=False) as broker:
-                faults += _kafka(broker, folder, given)
+            with KafkaBroker(folder / "broker", borrow=False) as broker:
+                faults += _kafka(broker, folder / "kafka", given)
     print("\n".join(faults) or "all as promised")
     return 1 if faults else 0
 
 
-def _embedded(folder: Path, given: argparse.Namespace) -> list[str]:
-    faults: list[str] = []
-    for transactional, flag in ((False, "--no-transactional"), (True, "--transactional")):
-        log = EmbeddedLog(folder / f"log-{transactional}.db")
-        parts = EmbeddedLog(folder / f"parts-{transactional}.db", partitions=3)
-        kills, order = folder / f"embedded-{transactional}", folder / f"parts-{transactional}"
-        faults += _learner_kills(log, kills, given, transactional, flag)
-        faults += _one_order(parts, order, given, transactional, flag)
-    contests = EmbeddedLog(folder / "contests.db")
-    faults += _contest_kills(contests, folder / "embedded-contests", given)
-    faults += _keyed_kills(EmbeddedLog(folder / "keyed.db"), folder / "embedded-keyed", given)
-    log = EmbeddedLog(folder / "forecasts.db")
-    faults += _forecast_kills(log, folder / "embedded-forecasts", given)
-    faults += _late_kills(lambda name: EmbeddedLog(folder / f"{name}.db"), folder / "late", given)
-    faults += _label_kills(folder / "labels", given)
-    return faults + _appender_kills(folder, given)
-
-
 def _kafka(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list[str]:
-    faults: list[str] = []
-    for transactional, flag in ((False, "--no-transactional"), (True, "--transactional")):
-        log = KafkaLog(broker.bootstrap, "kills")
-        parts = KafkaLog(broker.bootstrap, "order", partitions=3)
-        kills, order = folder / f"kills-{transactional}", folder / f"order-{transactional}"
-        faults += _learner_kills(log, kills, given, transactional, flag)
-        faults += _one_order(parts, order, given, transactional, flag)
-    contests = KafkaLog(broker.bootstrap, "contests")
-    faults += _contest_kills(contests, folder / "contests", given)
-    faults += _keyed_kills(KafkaLog(broker.bootstrap, "keyed"), folder / "keyed", given)
-    log = KafkaLog(broker.bootstrap, "forecasts")
-    faults += _forecast_kills(log, folder / "forecasts", given)
-    faults += _late_kills(
-        lambda name: KafkaLog(broker.bootstrap, name), folder / "kafka-late", given
-    )
-    faults += _broker_kills(broker, folder / "outages", given)
-    return faults + _garbage(broker, folder / "garbage", given)
+    def topic(path: Path, partitions: int) -> TestedLog:
+        return KafkaLog(broker.bootstrap, path.stem, partitions)
+
+    faults = _kill(OF_ANY_LOG, topic, folder, given)
+    if n_kills := given.broker_kills:
+        outcome = kill_brokers(broker, folder, n_kills=n_kills, seed=given.seed)
+        faults += _reported(f"{n_kills} kills of the broker", outcome)
+        late = [each for each in outcome.seconds_to_learn if each > 5]
+        faults += [f"{each:.1f} s until learning again" for each in late]
+    if given.payloads:
+        faults += _reported("garbage", flood(broker.bootstrap, folder, given.payloads, given.seed))
+    return faults
 
 
-def _contest_kills(log: TestedLog, folder: Path, given: argparse.Namespace) -> list[str]:
-    folder.mkdir()
-    n_kills = given.kills // 4
-    if not n_kills:
-        return []
-    outcome = kill_contests(
-        log, folder, n_kills=n_kills, records_per_kill=600, seed=given.seed,
-        more=("--transactional",),
-    )  # fmt: skip
-    log.close()
-    promotions = outcome.killed.state["learner"]["promotions"]
-    print(
-        f"{type(log).__name__}: {n_kills} kills of contests; promotions: {promotions}", flush=True
-    )
-    return outcome.faults(exactly_once=True)
+def _embedded(path: Path, partitions: int) -> TestedLog:
+    return EmbeddedLog(path, partitions)
 
 
-def _keyed_kills(log: TestedLog, folder: Path, given: argparse.Namespace) -> list[str]:
-    folder.mkdir()
-    if not given.keyed_kills:
-        return []
-    found = kill_keyed_learners(
-        log, folder, n_kills=given.keyed_kills, events_per_kill=1_000, seed=given.seed,
-        more=("--transactional",),
-    )  # fmt: skip
-    log.close()
-    print(
-        f"{type(log).__name__}: {given.keyed_kills} kills of a model by key over "
-        f"{found.outcome.n_sent} events of {len(found.uninterrupted)} keys, 100 in memory; "
-        f"{found.outcome.n_behind} kills with events still to learn; "
-        f"{found.outcome.killed.n_labelled} learned",
-        flush=True,
-    )
-    return found.faults(exactly_once=True)
-
-
-def _forecast_kills(log: TestedLog, folder: Path, given: argparse.Namespace) -> list[str]:
-    folder.mkdir()
-    n_kills = given.kills // 4
-    if not n_kills:
-        return []
-    found = kill_forecasters(
-        log, folder, n_kills=n_kills, records_per_kill=600, seed=given.seed,
-        more=("--transactional",),
-    )  # fmt: skip
-    log.close()
-    print(f"{type(log).__name__}: {n_kills} kills of forecasters", flush=True)
-    return found
-
-
-def _appender_kills(folder: Path, given: argparse.Namespace) -> list[str]:
-    if not given.kills:
-        return []
-    outcome = kill_appenders(folder / "appended.db", n_kills=given.kills // 4, seed=given.seed)
-    print(
-        f"{given.kills // 4} kills of an appender: {outcome.n_acknowledged} records acknowledged, "
-        f"{len(outcome.stored)} stored",
-        flush=True,
-    )
-    return outcome.faults()
-
-
-def _learner_kills(
-    log: TestedLog, folder: Path, given: argparse.Namespace, transactional: bool, flag: str
+def _kill(
+    kinds: tuple[Kills, ...],
+    make_log: Callable[[Path, int], TestedLog],
+    folder: Path,
+    given: argparse.Namespace,
 ) -> list[str]:
-    folder.mkdir()
-    n_kills = given.kills // 2
-    if not n_kills:
-        return []
-    outcome = kill_learners(
-        log,
-        folder,
-        n_kills=n_kills,
-        events_per_kill=given.events // given.kills,
-        seed=given.seed + transactional,
-        more=(flag,),
-    )
-    log.close()
-    repeats = len(outcome.published) - len(set(outcome.published))
-    print(
-        f"{type(log).__name__}, {'transactional' if transactional else 'at least once'}: "
-        f"{n_kills} kills over {outcome.n_sent} events, {outcome.n_behind} of them with events "
-        f"still to learn; {outcome.killed.n_labelled} learned, {outcome.killed.n_dead_letters} "
-        f"dead letters, {len(outcome.published)} predictions, {repeats} of them repeats",
-        flush=True,
-    )
-    return outcome.faults(exactly_once=transactional)
-
-
-def _one_order(
-    log: TestedLog, folder: Path, given: argparse.Namespace, transactional: bool, flag: str
-) -> list[str]:
-    folder.mkdir()
-    n_kills = given.kills // 4
-    if not n_kills:
-        return []
-    outcome = one_order.kill_learners(
-        log,
-        folder,
-        n_kills=n_kills,
-        events_per_kill=given.events // given.kills,
-        seed=given.seed + transactional,
-        more=(flag,),
-    )
-    log.close()
-    print(
-        f"{type(log).__name__}, one order of three partitions, "
-        f"{'transactional' if transactional else 'at least once'}: "
-        f"{n_kills} kills over {len(outcome.payloads)} records, {outcome.n_behind} of them with "
-        f"records still to learn; {len(outcome.published)} predictions",
-        flush=True,
-    )
-    return outcome.faults(exactly_once=transactional)
-
-
-def _late_kills(
-    make_log: Callable[[str], TestedLog], folder: Path, given: argparse.Namespace
-) -> list[str]:
-    """Divide the kills among the cases, each with transactional predictions and without."""
+    """Kill all these learners in each of their ways; return the faults."""
     folder.mkdir()
     faults: list[str] = []
-    runs = [(case, transactional) for transactional in (True, False) for case in CASES]
-    for i, (case, transactional) in enumerate(runs):
-        n_kills = (given.late_kills + i) // len(runs)
+    runs = [(kind, transactional) for kind in kinds for transactional in kind.ways]
+    for i, (kind, transactional) in enumerate(runs):
+        n_kills = -(-getattr(given, kind.flag) // kind.share)
         if not n_kills:
             continue
-        own = folder / f"late-{i}"
+        own = folder / f"run-{i}"
         own.mkdir()
-        log = make_log(own.name)
-        outcome = kill_late_learners(
+        log = make_log(folder / f"log-{i}.db", kind.partitions)
+        way = "transactional" if transactional else "no-transactional"
+        outcome = kind.kill(
             log,
             own,
-            case,
             n_kills=n_kills,
-            records_per_kill=1_500,
+            per_kill=kind.per_kill or given.events // given.kills,
             seed=given.seed + i,
-            more=("--transactional" if transactional else "--no-transactional",),
+            more=(f"--{way}",),
         )
         log.close()
-        found = outcome.faults(exactly_once=transactional)
-        faults += [f"late labels, {case}: {fault}" for fault in found]
-        print(
-            f"{type(log).__name__}, late labels, {case}, "
-            f"{'transactional' if transactional else 'at least once'}: {n_kills} kills over "
-            f"{outcome.n_sent} records, {outcome.n_behind} of them with records still to learn; "
-            f"{len(outcome.expected)} events predicted, {outcome.killed.n_labelled} learned, "
-            f"{outcome.killed.n_dead_letters} dead letters, expired: "
-            f"{outcome.killed.state['pending']['n_expired']}; "
-            f"{len(outcome.published) - len(outcome.expected)} repeated predictions; "
-            f"{len(found)} faults",
-            flush=True,
-        )
+        name = f"{type(log).__name__}, {n_kills} kills of {kind.name}, {way}"
+        faults += _reported(name, outcome, transactional)
     return faults
 
 
-def _label_kills(folder: Path, given: argparse.Namespace) -> list[str]:
-    """Divide the kills between transactional predictions and others."""
-    faults: list[str] = []
-    for transactional in (True, False):
-        n_kills = (given.label_kills + transactional) // 2
-        if not n_kills:
-            continue
-        own = folder / f"labels-{transactional}"
-        own.mkdir(parents=True)
-        outcome = kill_joiners(
-            own, n_kills=n_kills, records_per_kill=1_500, seed=given.seed + transactional,
-            transactional=transactional,
-        )  # fmt: skip
-        found = outcome.faults(exactly_once=transactional)
-        if 4 * outcome.killed.n_labelled < len(outcome.expected):
-            found.append("hardly any label found its event, so the kills say little")
-        faults += [f"labels of another log: {fault}" for fault in found]
-        print(
-            f"Embedded logs of events and labels, "
-            f"{'transactional' if transactional else 'at least once'}: {n_kills} kills over "
-            f"{outcome.n_sent} records, {outcome.n_behind} of them with records still to learn; "
-            f"{len(outcome.expected)} events predicted, {outcome.killed.n_labelled} learned, "
-            f"{outcome.killed.n_dead_letters} dead letters; "
-            f"{len(outcome.published) - len(outcome.expected)} repeated predictions; "
-            f"{len(found)} faults",
-            flush=True,
-        )
-    return faults
-
-
-def _broker_kills(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list[str]:
-    folder.mkdir()
-    if not given.broker_kills:
-        return []
-    outcome = kill_brokers(broker, folder, n_kills=given.broker_kills, seed=given.seed)
-    seconds = outcome.seconds_to_learn
-    print(
-        f"{len(seconds)} kills of the broker over {outcome.n_sent} events; learning again after "
-        f"{statistics.median(seconds):.2f} s (median), {max(seconds):.2f} s (longest)",
-        flush=True,
-    )
-    late = [f"{each:.1f} s until learning again" for each in seconds if each > 5]
-    return outcome.faults() + late
-
-
-def _garbage(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list[str]:
-    folder.mkdir()
-    if not given.payloads:
-        return []
-    coped = flood(broker.bootstrap, folder, given.payloads, given.seed)
-    print(
-        f"{coped.n_sent} payloads: {coped.n_learned} learned, {coped.n_predicted_only} predicted "
-        f"only, {coped.n_dead_letters} dead letters, {coped.n_letters_stored} of them stored",
-        flush=True,
-    )
-    whole = coped.n_learned + coped.n_predicted_only + coped.n_dead_letters == coped.n_sent
-    stored = coped.n_letters_stored == coped.n_dead_letters
-    blamed = [f"{n} letters blame the learner"] if (n := coped.n_blamed_on_the_learner) else []
-    return blamed if whole and stored else ["payloads were lost", *blamed]
+def _reported(name: str, outcome: Any, *exactly_once: bool) -> list[str]:
+    """Print what happened, and return the faults with their name."""
+    faults = outcome.faults(*exactly_once)
+    print(f"{name}: {outcome.summary()}; {len(faults)} faults", flush=True)
+    return [f"{name}: {fault}" for fault in faults]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """Kills a process that appends to an embedded log."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys
@@ -42,6 +40,10 @@ class Outcome(NamedTuple):
         if self.stored != list(range(len(self.stored))):
             found.append("records are lost, repeated or out of order")
         return found
+
+    def summary(self) -> str:
+        """Return what happened."""
+        return f"{self.n_acknowledged} records acknowledged, {len(self.stored)} stored"
 
 
 def kill_appenders(path: Path, *, n_kills: int, seed: int) -> Outcome:

@@ -1,8 +1,7 @@
 """Kills the broker repeatedly with SIGKILL under load."""
 
-from __future__ import annotations
-
 import random
+import statistics
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from support.kafka_topics import create_topic, unique_topic
 from support.running_command import Command
 from support.saved_state import Saved, saved
 
+from chaos.learner_kills import finish
 from chaos.logs import arguments, published
 from chaos.stream import event
 
@@ -30,8 +30,6 @@ class Outcome(NamedTuple):
     n_sent: int
     seconds_to_learn: list[float]
     """Seconds from each restart of the broker to the next learned event."""
-    n_not_ready: int
-    """Number of outages that the learner reported."""
 
     def faults(self) -> list[str]:
         """Return each broken guarantee; empty if all hold."""
@@ -44,6 +42,11 @@ class Outcome(NamedTuple):
         if sorted(set(self.offsets)) != self.offsets:
             found.append("predictions were repeated or out of order")
         return found
+
+    def summary(self) -> str:
+        """Return what happened."""
+        median, longest = statistics.median(self.seconds_to_learn), max(self.seconds_to_learn)
+        return f"{self.n_sent} events; learning again after {median:.2f} s, at most {longest:.2f} s"
 
 
 class _Feeding(threading.Thread):
@@ -80,7 +83,7 @@ def kill_brokers(broker: KafkaBroker, folder: Path, *, n_kills: int, seed: int) 
     for name in (f"{topic}-p", f"{topic}-letters"):
         create_topic(broker.bootstrap, name=name)
     feed = _Feeding(broker.bootstrap, topic)
-    seconds, n_not_ready = [], 0
+    seconds = []
     run = arguments(broker.bootstrap, topic, folder / "disturbed", f"{topic}-p")
     with Command(folder, *run) as learner:
         learner.wait_for_metrics(lambda now: True)
@@ -90,7 +93,6 @@ def kill_brokers(broker: KafkaBroker, folder: Path, *, n_kills: int, seed: int) 
             time.sleep(draw.uniform(0, 0.5))
             broker.kill()
             learner.wait_for_metrics(lambda now: now["iln_source_connected"] == 0)
-            n_not_ready += 1
             time.sleep(draw.uniform(0, 1.5))
             before = _learned(learner)
             broker.start()
@@ -103,15 +105,13 @@ def kill_brokers(broker: KafkaBroker, folder: Path, *, n_kills: int, seed: int) 
         )
         assert learner.terminate() == 0, learner.said
     alone = arguments(broker.bootstrap, topic, folder / "alone", f"{topic}-q", "--stop-at-end")
-    with Command(folder, *alone) as learner:
-        assert learner.wait(600) == 0, learner.said
+    finish(folder, alone)
     return Outcome(
         saved(folder / "disturbed", topic),
         saved(folder / "alone", topic),
         [offset for offset, _ in published(broker.bootstrap, f"{topic}-p")],
         n_sent,
         seconds,
-        n_not_ready,
     )
 
 

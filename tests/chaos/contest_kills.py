@@ -1,7 +1,5 @@
 """Kills the learner repeatedly while contenders are promoted, by command and by evidence."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -41,7 +39,7 @@ def kill_contests(
     folder: Path,
     *,
     n_kills: int,
-    records_per_kill: int,
+    per_kill: int,
     seed: int,
     more: tuple[str, ...] = (),
 ) -> Outcome:
@@ -52,7 +50,7 @@ def kill_contests(
         log,
         folder,
         n_kills=n_kills,
-        events_per_kill=records_per_kill,
+        per_kill=per_kill,
         seed=seed,
         more=more,
         of_both=(

@@ -1,17 +1,16 @@
 """Kills a service that forecasts at several horizons repeatedly with SIGKILL."""
 
-from __future__ import annotations
-
 import json
 import random
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from support.running_command import Command
 from support.saved_state import saved
 
+from chaos.learner_kills import finish, values_of, wait_for_events
 from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord
 
@@ -38,16 +37,40 @@ def measured(number: int) -> KeyedRecord:
     return None, json.dumps(fields).encode()
 
 
+class Outcome(NamedTuple):
+    """Results to compare after the last run."""
+
+    differences: list[str]
+    published: list[tuple[int, str]]
+    expected: list[tuple[int, str]]
+
+    def faults(self, exactly_once: bool) -> list[str]:
+        """Return each broken guarantee; empty if all hold."""
+        found = list(self.differences)
+        if sorted(set(self.published)) != sorted(self.expected):
+            found.append("the forecasts published are not those of the uninterrupted run")
+        if len(set(self.expected)) != len(HORIZONS) * len({offset for offset, _ in self.expected}):
+            found.append("some records have no forecast for each horizon")
+        repeated = sum(count > 1 for count in Counter(self.published).values())
+        if exactly_once and repeated:
+            found.append(f"{repeated} forecasts were published more than once")
+        return found
+
+    def summary(self) -> str:
+        """Return what happened."""
+        return f"{len(self.published)} forecasts"
+
+
 def kill_forecasters(
     log: TestedLog,
     folder: Path,
     *,
     n_kills: int,
-    records_per_kill: int,
+    per_kill: int,
     seed: int,
     more: tuple[str, ...],
-) -> list[str]:
-    """Feed three learners and kill their process `n_kills` times; return each broken guarantee.
+) -> Outcome:
+    """Feed three learners and kill their process `n_kills` times; then compare.
 
     Each life ends while records are learned, after snapshots of this life.
     """
@@ -55,32 +78,20 @@ def kill_forecasters(
     often = ("--snapshot-seconds", "0.05")
     run = log.arguments(folder / "killed", "p", *_FIELDS, *often, *more)
     for life in range(n_kills):
-        first = life * records_per_kill
-        numbers = range(first, first + records_per_kill)
-        log.send(map(measured, numbers[: records_per_kill // 2]))
+        first = life * per_kill
+        numbers = range(first, first + per_kill)
+        log.send(map(measured, numbers[: per_kill // 2]))
         with Command(folder, *run) as learners:
-            _wait_for_events(learners, 0.9 * (first + draw.uniform(0.1, 0.4) * records_per_kill))
-            log.send(map(measured, numbers[records_per_kill // 2 :]))
+            wait_for_events(learners, 0.9 * (first + draw.uniform(0.1, 0.4) * per_kill))
+            log.send(map(measured, numbers[per_kill // 2 :]))
             time.sleep(draw.uniform(0, 0.2))
             learners.kill()
             assert life == 0 or "resuming from the newest snapshot" in learners.said
-    for arguments in (run, log.arguments(folder / "whole", "q", *_FIELDS)):
-        with Command(folder, *arguments, "--stop-at-end") as learners:
-            assert learners.wait(600) == 0, learners.said
-    found = [fault for horizon in HORIZONS for fault in _differences(log, folder, horizon)]
-    published, expected = (_values(log.predictions(name)) for name in "pq")
-    if sorted(set(published)) != sorted(expected):
-        found.append("the forecasts published are not those of the uninterrupted run")
-    if len(set(expected)) != len(HORIZONS) * len({offset for offset, _ in expected}):
-        found.append("some records have no forecast for each horizon")
-    if repeated := sum(count > 1 for count in Counter(published).values()):
-        found.append(f"{repeated} forecasts were published more than once")
-    return found
-
-
-def _wait_for_events(learners: Command, n: float) -> None:
-    """Wait until a learner has so many events; 1 in 10 records is none."""
-    learners.wait_for_metrics(lambda now: now.get("iln_events_total", 0) > n)
+    finish(folder, [*run, "--stop-at-end"])
+    finish(folder, log.arguments(folder / "whole", "q", *_FIELDS, "--stop-at-end"))
+    differences = [each for horizon in HORIZONS for each in _differences(log, folder, horizon)]
+    published, expected = (values_of(log.published(name)) for name in "pq")
+    return Outcome(differences, published, expected)
 
 
 def _differences(log: TestedLog, folder: Path, horizon: str) -> list[str]:
@@ -95,7 +106,3 @@ def _differences(log: TestedLog, folder: Path, horizon: str) -> list[str]:
         },
     }
     return [f"{part} of horizon {horizon} differs" for part, is_same in same.items() if not is_same]
-
-
-def _values(predictions: list[Any]) -> list[tuple[int, str]]:
-    return [(each["offset"], json.dumps(each)) for each in predictions]

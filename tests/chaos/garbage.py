@@ -1,7 +1,5 @@
 """Floods of malformed payloads, and their effect on a run."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -92,6 +90,24 @@ class Coped(NamedTuple):
     n_dead_letters: int
     n_letters_stored: int
     n_blamed_on_the_learner: int
+
+    def faults(self) -> list[str]:
+        """Return each broken guarantee; empty if all hold."""
+        found = []
+        if self.n_learned + self.n_predicted_only + self.n_dead_letters != self.n_sent:
+            found.append("payloads were lost")
+        if self.n_letters_stored != self.n_dead_letters:
+            found.append("letters were lost")
+        if self.n_blamed_on_the_learner:
+            found.append(f"{self.n_blamed_on_the_learner} letters blame the learner")
+        return found
+
+    def summary(self) -> str:
+        """Return what happened."""
+        return (
+            f"{self.n_sent} payloads: {self.n_learned} learned, {self.n_predicted_only} predicted "
+            f"only, {self.n_dead_letters} dead letters"
+        )
 
 
 def flood(bootstrap: str, folder: Path, count: int, seed: int) -> Coped:

@@ -1,7 +1,5 @@
 """Kills a service with a model for each key, few of them in memory, repeatedly with SIGKILL."""
 
-from __future__ import annotations
-
 import json
 import random
 import time
@@ -11,7 +9,7 @@ from typing import NamedTuple
 from support.running_command import Command
 from support.saved_state import Saved
 
-from chaos.learner_kills import Outcome, finish, newest_offset, outcome_of
+from chaos.learner_kills import Outcome, finish, newest_offset, outcome_of, wait_for_events
 from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord, chunks
 from iln_stream.learners.keyed import KEYS_FILE, KeyFile, key_state_to_bytes
@@ -56,13 +54,17 @@ class KeyedOutcome(NamedTuple):
             found.append(f"{len(differing)} keys' states differ, such as that of {differing[0]}")
         return found
 
+    def summary(self) -> str:
+        """Return what happened."""
+        return f"{self.outcome.summary()}; {len(self.uninterrupted)} keys, {LIVE} in memory"
+
 
 def kill_keyed_learners(
     log: TestedLog,
     folder: Path,
     *,
     n_kills: int,
-    events_per_kill: int,
+    per_kill: int,
     seed: int,
     more: tuple[str, ...] = (),
 ) -> KeyedOutcome:
@@ -77,13 +79,13 @@ def kill_keyed_learners(
     run = log.arguments(folder / "killed", "p", *_KEYED, *often, *few, *more)
     n_behind = n_sent = 0
     for _ in range(n_kills):
-        goal = n_sent + draw.uniform(0.1, 0.9) * events_per_kill
-        numbers = range(n_sent, n_sent + events_per_kill)
+        goal = n_sent + draw.uniform(0.1, 0.9) * per_kill
+        numbers = range(n_sent, n_sent + per_kill)
         for chunk in chunks(numbers, 250):
             last_offset = log.send(map(of_customer, chunk))[-1]
-        n_sent += events_per_kill
+        n_sent += per_kill
         with Command(folder, *run) as learner:
-            _wait_for_events(learner, 0.95 * goal)  # some records are malformed
+            wait_for_events(learner, 0.95 * goal)  # some records are malformed
             time.sleep(draw.uniform(0, 0.02))
             learner.kill()
         n_behind += 0 < newest_offset(folder / "killed") < last_offset
@@ -95,10 +97,6 @@ def kill_keyed_learners(
         for name, found in (("killed", outcome.killed), ("whole", outcome.uninterrupted))
     ]
     return KeyedOutcome(outcome, *states)
-
-
-def _wait_for_events(learner: Command, n: float) -> None:
-    learner.wait_for_metrics(lambda now: now.get("iln_events_total", 0) > n)
 
 
 def _states(folder: Path, found: Saved) -> dict[str, bytes]:

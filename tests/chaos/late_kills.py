@@ -1,7 +1,5 @@
 """Kills the learner repeatedly while it joins late labels with their events."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,21 +55,21 @@ CASES = {
 def kill_late_learners(
     log: TestedLog,
     folder: Path,
-    case: str,
     *,
+    case: str,
     n_kills: int,
-    records_per_kill: int,
+    per_kill: int,
     seed: int,
     more: tuple[str, ...] = (),
 ) -> Outcome:
     """Feed a learner events and late labels, and kill it `n_kills` times: see `kill_learners`."""
     (folder / "late_pipeline.py").write_text(_PIPELINE)
-    records = late_records(n_kills * records_per_kill, seed, CASES[case].known)
+    records = late_records(n_kills * per_kill, seed, CASES[case].known)
     return kill_learners(
         log,
         folder,
         n_kills=n_kills,
-        events_per_kill=records_per_kill,
+        per_kill=per_kill,
         seed=seed,
         more=more,
         of_both=CASES[case].arguments,

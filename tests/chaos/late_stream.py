@@ -1,7 +1,5 @@
 """A stream of events, and of labels that come in records of their own, in another order."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

@@ -1,14 +1,12 @@
 """Kills the learner repeatedly with SIGKILL while it learns."""
 
-from __future__ import annotations
-
 import json
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from support.running_command import Command
 from support.saved_state import Saved, saved
@@ -55,13 +53,22 @@ class Outcome(NamedTuple):
             found.append(f"{repeated} predictions were published more than once")
         return found
 
+    def summary(self) -> str:
+        """Return what happened."""
+        return (
+            f"{self.n_sent} records, {self.n_behind} kills with records still to learn; "
+            f"{self.killed.n_labelled} learned, {self.killed.n_dead_letters} dead letters, "
+            f"{len(self.expected)} predicted, "
+            f"{len(self.published) - len(self.expected)} predictions repeated"
+        )
+
 
 def kill_learners(
     log: TestedLog,
     folder: Path,
     *,
     n_kills: int,
-    events_per_kill: int,
+    per_kill: int,
     seed: int,
     more: tuple[str, ...] = (),
     of_both: tuple[str, ...] = (),
@@ -69,8 +76,8 @@ def kill_learners(
 ) -> Outcome:
     """Feed a learner and kill it `n_kills` times; then let it finish, and compare.
 
-    `more` are arguments of the run that is killed, `of_both` of both runs; `record` returns the
-    stream's record of a number.
+    `per_kill` is the number of records for each kill; `more` are arguments of the run that is
+    killed, `of_both` of both runs; `record` returns the stream's record of a number.
 
     Each life ends at a random moment, some before the first event is learned, most while events
     are learned and snapshots written. Half of a life's events are there when it begins.
@@ -80,11 +87,11 @@ def kill_learners(
     run = log.arguments(folder / "killed", "p", *of_both, *often, *more)
     n_behind = n_sent = last_offset = 0
     for _ in range(n_kills):
-        half = n_sent + events_per_kill // 2
+        half = n_sent + per_kill // 2
         _send(log, record, range(n_sent, half))
         with Command(folder, *run) as learner:
             learner.wait_until_it_says("metrics at")
-            n_sent += events_per_kill
+            n_sent += per_kill
             last_offset = _send(log, record, range(half, n_sent))
             time.sleep(draw.uniform(0, 0.8))
             assert learner.runs, f"it ended by itself and said:\n{learner.said}"
@@ -100,10 +107,10 @@ def outcome_of(log: TestedLog, folder: Path, n_sent: int, n_behind: int) -> Outc
     return Outcome(
         saved(folder / "killed", log.name),
         saved(folder / "whole", log.name),
-        _values(log.predictions("p")),
-        _values(log.predictions("q")),
-        log.dead_letters("p"),
-        log.dead_letters("q"),
+        values_of(log.published("p")),
+        values_of(log.published("q")),
+        [letter.decode() for letter in log.published("p-letters")],
+        [letter.decode() for letter in log.published("q-letters")],
         n_sent,
         n_behind,
     )
@@ -116,9 +123,10 @@ def _send(log: TestedLog, record: Callable[[int], KeyedRecord], numbers: range) 
     return last
 
 
-def _values(predictions: list[Any]) -> list[tuple[int, str]]:
-    """Of which offset each prediction is, and the whole message."""
-    return [(each["offset"], json.dumps(each)) for each in predictions]
+def values_of(predictions: Iterable[bytes]) -> list[tuple[int, str]]:
+    """Return of which offset each prediction is, and the whole message."""
+    found = map(json.loads, predictions)
+    return [(each["offset"], json.dumps(each)) for each in found]
 
 
 def newest_offset(folder: Path) -> int:
@@ -131,3 +139,8 @@ def finish(folder: Path, run: list[str]) -> None:
     """Let a run end by itself."""
     with Command(folder, *run) as learner:
         assert learner.wait(600) == 0, learner.said
+
+
+def wait_for_events(learner: Command, n: float) -> None:
+    """Wait until so many events are learned."""
+    learner.wait_for_metrics(lambda now: now.get("iln_events_total", 0) > n)

@@ -1,12 +1,9 @@
 """The logs that chaos tests feed and read: Kafka topics, and embedded logs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Protocol
 
 from support.embedded_log import values
 from support.kafka_topics import (
@@ -24,39 +21,11 @@ QUICK = '{"budget": 50, "draws": 16}'
 """Options of the learner."""
 
 
-class TestedLog(Protocol):
-    """A log with events, and other topics with the predictions that runs make of them."""
-
-    name: str
-    """Name of the stream, as in the names of folders."""
-
-    def send(self, records: Iterable[KeyedRecord], partition: int = 0) -> Sequence[int]:
-        """Append records to a partition, and return their offsets."""
-        ...
-
-    def keep_one_order(self, predictions: str) -> None:
-        """Create the topic of predictions with one partition, which keeps their common order."""
-        ...
-
-    def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
-        """A run's command line; its predictions go to a topic of this name."""
-        ...
-
-    def predictions(self, name: str) -> list[Any]:
-        """The committed predictions of a topic."""
-        ...
-
-    def dead_letters(self, name: str) -> list[str]:
-        """The dead letters of the run whose predictions go to this topic."""
-        ...
-
-    def close(self) -> None:
-        """Close what was opened."""
-        ...
-
-
 class KafkaLog:
-    """A topic on a broker; after each committed transaction comes an aborted one."""
+    """A topic on a broker; after each committed transaction comes an aborted one.
+
+    Other topics have the predictions and the dead letters.
+    """
 
     def __init__(self, bootstrap: str, prefix: str, partitions: int = 1) -> None:
         self._bootstrap = bootstrap
@@ -64,26 +33,22 @@ class KafkaLog:
         self._writer = TransactionalWriter(bootstrap)
 
     def send(self, records: Iterable[KeyedRecord], partition: int = 0) -> Sequence[int]:
+        """Append records to a partition, and return their offsets."""
         records = list(records)
         offsets = self._writer.commit(self.name, records, partition=partition)
         self._writer.abort(self.name, records[:7], partition=partition)
         return offsets
 
-    def keep_one_order(self, predictions: str) -> None:
-        create_topic(self._bootstrap, name=f"{self.name}-{predictions}")
-
     def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
+        """Return a run's command line; its predictions go to a topic of this name."""
         topic = f"{self.name}-{predictions}"
         letters = ("--dead-letters", f"kafka:{topic}-letters")
         return arguments(self._bootstrap, self.name, folder, topic, *letters, *more)
 
-    def predictions(self, name: str) -> list[Any]:
-        found = read_topic(self._bootstrap, f"{self.name}-{name}")
-        return [json.loads(record.value) for record in found]
-
-    def dead_letters(self, name: str) -> list[str]:
-        found = read_topic(self._bootstrap, f"{self.name}-{name}-letters")
-        return [record.value.decode() for record in found]
+    def published(self, name: str, partition: int = 0) -> list[bytes]:
+        """Return the committed predictions of a topic."""
+        found = read_topic(self._bootstrap, f"{self.name}-{name}", partition)
+        return [record.value for record in found]
 
     def close(self) -> None:
         self._writer.close()
@@ -94,38 +59,35 @@ class EmbeddedLog:
 
     def __init__(self, path: Path, partitions: int = 1) -> None:
         self.name = f"{path.stem}-events"
-        self._path = path
+        self.path = path
         create_embedded_topic(path, "events", partitions)
 
     def send(self, records: Iterable[KeyedRecord], partition: int = 0) -> Sequence[int]:
         records = list(records)
-        with closing(SqliteSink(self._path, "events", partition)) as sink:
+        with closing(SqliteSink(self.path, "events", partition)) as sink:
             for _, value in records:
                 sink.write(None, value or b"")
         (end,) = [
             topic.partitions[partition].next_offset
-            for topic in topics(self._path)
+            for topic in topics(self.path)
             if topic.topic.name == "events"
         ]
         return range(end - len(records), end)
 
-    def keep_one_order(self, predictions: str) -> None:
-        create_embedded_topic(self._path, predictions)
-
     def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
-        address = f"sqlite:{self._path}"
+        address = f"sqlite:{self.path}"
         streams = ("--source", address, "--predictions", f"{address}#{predictions}")
         letters = ("--dead-letters", f"{address}#{predictions}-letters")
         return ["run", *streams, *letters, *_learner(folder), *more]
 
-    def predictions(self, name: str) -> list[Any]:
-        return [json.loads(value) for value in values(self._path, name)]
-
-    def dead_letters(self, name: str) -> list[str]:
-        return [value.decode() for value in values(self._path, f"{name}-letters")]
+    def published(self, name: str, partition: int = 0) -> list[bytes]:
+        return values(self.path, name, partition)
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+TestedLog = KafkaLog | EmbeddedLog
 
 
 def arguments(bootstrap: str, topic: str, folder: Path, predictions: str, *more: str) -> list[str]:

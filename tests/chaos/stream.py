@@ -1,7 +1,5 @@
 """The stream of the chaos tests."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator

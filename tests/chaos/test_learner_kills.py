@@ -1,31 +1,54 @@
-"""Kills of the learner, fewer than `python -m chaos` does."""
+"""Kills of the learner and of an appender, fewer than `python -m chaos` does."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.kafka_broker import KafkaBroker
 
+from chaos.appender_kills import kill_appenders
 from chaos.learner_kills import kill_learners
-from chaos.logs import EmbeddedLog, KafkaLog
+from chaos.logs import TestedLog
+from chaos.order_kills import N_PARTITIONS, kill_in_one_order
+
+WAYS = ["transactional", "no-transactional"]
 
 
-@pytest.mark.parametrize("transactional", [False, True])
-def test_killed_as_never_killed(broker: KafkaBroker, tmp_path: Path, transactional: bool) -> None:
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", ["embedded", "kafka"])
+def test_killed_as_never_killed(
+    make_log: Callable[..., TestedLog], tmp_path: Path, kind: str, way: str
+) -> None:
     """A learner killed at random moments ends identical to an uninterrupted one. It publishes each
     prediction: in transactions once, else some twice, but always with the same value."""
-    more = ("--transactional",) if transactional else ()
-    log = KafkaLog(broker.bootstrap, "kills")
-    outcome = kill_learners(log, tmp_path, n_kills=3, events_per_kill=2_000, seed=1, more=more)
-    log.close()
-    assert outcome.faults(exactly_once=transactional) == []
+    log = make_log(kind)
+    outcome = kill_learners(log, tmp_path, n_kills=2, per_kill=1_500, seed=1, more=(f"--{way}",))
+    assert outcome.faults(exactly_once=way == "transactional") == []
     assert outcome.n_behind >= 1, "all kills came when there was nothing to lose"
 
 
-@pytest.mark.parametrize("transactional", [False, True])
-def test_killed_as_never_killed_on_an_embedded_log(tmp_path: Path, transactional: bool) -> None:
-    """The same holds for an embedded log, where transactions are what a run does by itself."""
-    more = () if transactional else ("--no-transactional",)
-    log = EmbeddedLog(tmp_path / "log.db")
-    outcome = kill_learners(log, tmp_path, n_kills=3, events_per_kill=2_000, seed=1, more=more)
-    assert outcome.faults(exactly_once=transactional) == []
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        ("embedded", "no-transactional"),
+        ("kafka", "transactional"),
+        pytest.param("embedded", "transactional", marks=pytest.mark.thorough),
+        pytest.param("kafka", "no-transactional", marks=pytest.mark.thorough),
+    ],
+)
+def test_one_order_survives_kills(
+    make_log: Callable[..., TestedLog], tmp_path: Path, kind: str, way: str
+) -> None:
+    """However often it is killed, a learner over three partitions has learned in one order, that of
+    its predictions, and publishes no prediction with two values."""
+    log, more = make_log(kind, N_PARTITIONS), (f"--{way}",)
+    outcome = kill_in_one_order(log, tmp_path, n_kills=2, per_kill=1_500, seed=2, more=more)
+    assert outcome.faults(exactly_once=way == "transactional") == []
     assert outcome.n_behind >= 1, "all kills came when there was nothing to lose"
+
+
+def test_an_answered_append_is_stored_once(tmp_path: Path) -> None:
+    """A killed appender loses no record that `append` returned for; if records without an answer
+    are appended again with their ids, each is stored once."""
+    outcome = kill_appenders(tmp_path / "log.db", n_kills=3, seed=3)
+    assert outcome.faults() == []
+    assert outcome.n_acknowledged > 30

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from support.command_line import iln, python
 from support.embedded_log import append
-from support.kafka_broker import free_port
 from support.page_runs import FAST, Run, events
+from support.ports import free_port
 from support.running_api import eventually
 from support.running_command import Command
 

@@ -3,7 +3,7 @@
 import json
 
 from support.embedded_log import append, values
-from support.kafka_broker import free_port
+from support.ports import free_port
 
 
 def test_the_command_is_in_the_log(command, tmp_path):

@@ -1,6 +1,7 @@
 """Fixtures of these tests."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -11,3 +12,9 @@ def clean_environment(monkeypatch, tmp_path):
     for name in [name for name in os.environ if name.startswith("ILN_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the log is."""
+    return tmp_path / "log.db"

@@ -9,8 +9,7 @@ import pytest
 from river.datasets import synth
 from sklearn import metrics as sklearn_metrics
 from support.command_line import iln
-from support.embedded_log import append, values
-from support.running_command import Command
+from support.embedded_log import append, settings_of, values
 
 import iln_stream
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
@@ -20,7 +19,6 @@ from iln_stream.snapshots.follower import Follower
 
 CLASSES: dict[str, tuple[Any, ...]] = {
     "booleans": (False, True),
-    "integers": (3, 1, 2),
     "texts": ("ox", "1", "é"),
 }
 
@@ -31,22 +29,13 @@ def event(number: int, classes: tuple[Any, ...], **more: Any) -> bytes:
     return json.dumps({"x": x, "id": str(number), "y": classes[which], **more}).encode()
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the log is."""
-    return tmp_path / "log.db"
-
-
 def settings(path: Path, **more: object) -> Settings:
     given: dict[str, object] = {
-        "source": f"sqlite:{path}",
         "predictions": f"sqlite:{path}#p",
-        "snapshots": str(path.parent / "state"),
-        "stop_at_end": True,
         "learner": "infinite-layer-classifier",
-        "metrics_port": None,
+        "learner_options": {},
     }
-    return Settings(**{**given, **more})  # type: ignore[arg-type]
+    return settings_of(path, **{**given, **more})
 
 
 def published(path: Path, topic: str = "p") -> list[dict[str, Any]]:
@@ -78,13 +67,21 @@ def test_a_restart_changes_nothing(path: Path, kind: str) -> None:
 
 
 def test_commands_on_snapshots(path: Path) -> None:
-    """`inspect`, `predict` and `rebuild` work on a classifier's snapshots as on a regressor's."""
+    """`inspect`, `predict` and `rebuild` work on a classifier's snapshots as on a regressor's, and
+    a published version predicts the same."""
     classes = CLASSES["texts"]
     append(path, [event(number, classes) for number in range(80)])
-    Service(settings(path)).run()
+    Service(settings(path, publish=str(path.parent / "models"))).run()
     shown = iln("inspect", "state", cwd=path.parent).stdout
     assert re.search(r"running accuracy +\W 0\.\d+", shown), shown
     learner = iln_stream.load(path.parent / "state")
+    (file,) = (path.parent / "models").glob("*.model")
+    follower = Follower(file)
+    assert follower.refresh()
+    assert follower.current is not None
+    assert follower.current.task == "classification"
+    x = {"a": 0.5, "b": 1.0}
+    assert follower.current.learner.predict_proba_one(x) == learner.predict_proba_one(x)
     lines = [event(number, classes) for number in range(80, 90)]
     (path.parent / "e.jsonl").write_bytes(b"\n".join(lines))
     done = iln("predict", "state", "--source=e.jsonl", cwd=path.parent)
@@ -113,53 +110,10 @@ def test_late_labels_of_classes(path: Path) -> None:
     assert [each["offset"] for each in published(path)] == [*range(41), 42]
 
 
-def test_published_versions(path: Path) -> None:
-    """A published classifier predicts what the one that learned it would, and names its task."""
-    append(path, [event(number, CLASSES["integers"]) for number in range(60)])
-    folder = path.parent / "published"
-    Service(settings(path, publish=str(folder))).run()
-    (file,) = folder.glob("*.model")
-    follower = Follower(file)
-    assert follower.refresh()
-    assert follower.current is not None
-    learner = iln_stream.load(path.parent / "state")
-    assert follower.current.task == "classification"
-    x = {"a": 0.5, "b": 1.0}
-    assert follower.current.learner.predict_proba_one(x) == learner.predict_proba_one(x)
-
-
-PIPELINE = """
-from river import linear_model, multiclass, naive_bayes, preprocessing
-
-model = preprocessing.StandardScaler() | multiclass.OneVsRestClassifier(
-    linear_model.LogisticRegression()
-)
-"""
-
-
-def test_a_pipeline_of_river(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A classifier by import path goes on after a restart as if there had been none."""
-    (path.parent / "users_classes.py").write_text(PIPELINE)
-    monkeypatch.syspath_prepend(str(path.parent))
-    own = {"learner": "users_classes:model", "snapshot_pickle": True}
-    for first in (0, 70):
-        append(path, [event(number, CLASSES["texts"]) for number in range(first, first + 70)])
-        Service(settings(path, **own)).run()
-    import users_classes  # type: ignore[import-not-found]
-
-    alone = users_classes.model.clone()
-    for number, prediction in enumerate(published(path)):
-        given = json.loads(event(number, CLASSES["texts"]))
-        assert probabilities(prediction) == alone.predict_proba_one(given["x"])
-        alone.learn_one(given["x"], given["y"])
-    assert number == 139
-
-
 @pytest.mark.parametrize(
     ("learner", "labels", "said"),
     [
         ("pool", ["cat", "dog"], "if it is a class, set learner = infinite-layer-classifier"),
-        ("pool", [True], "if it is a class, set learner = infinite-layer-classifier"),
         (
             "infinite-layer-classifier",
             [0.25, 7.5],
@@ -168,61 +122,56 @@ def test_a_pipeline_of_river(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("river.linear_model:LogisticRegression", ["cat"], "OneVsRestClassifier"),
     ],
 )
-@pytest.mark.parametrize("mapped", [False, True])
-def test_the_wrong_kind_of_label(
-    path: Path, learner: str, labels: list[Any], said: str, mapped: bool
-) -> None:
-    """A run whose labels are not of the learner's kind ends with the setting that helps."""
+def test_the_wrong_kind_of_label(path: Path, learner: str, labels: list[Any], said: str) -> None:
+    """A run whose labels are not of the learner's kind ends with the setting that helps, whether
+    records are events or read by a setting."""
     lines = [{"x": {"a": 1}, "y": labels[n % len(labels)]} for n in range(5)]
     flat = [{"a": 1, "y": line["y"]} for line in lines]
-    append(path, [json.dumps(each).encode() for each in (flat if mapped else lines)])
-    more = {"target": "y"} if mapped else {}
-    with pytest.raises(NothingLearnedError, match=said):
-        Service(settings(path, learner=learner, snapshots=None, **more)).run()
+    for topic, given in (("events", lines), ("flat", flat)):
+        append(path, [json.dumps(each).encode() for each in given], topic)
+        more = {"target": "y", "source": f"sqlite:{path}#flat"} if topic == "flat" else {}
+        with pytest.raises(NothingLearnedError, match=said):
+            Service(settings(path, learner=learner, snapshots=None, **more)).run()
 
 
-def test_rare_positives(tmp_path: Path) -> None:
+def test_rare_positives(path: Path) -> None:
     """On a stream with 1 % positives, /metrics shows what scikit-learn computes from the published
     predictions."""
-    n, events = 2_000, []
+    n, window, events = 900, 500, []
     for number, (x, _) in enumerate(synth.Agrawal(seed=3).take(n)):
         fraud = number % 100 == 7
         of_both = {"salary": x["salary"] + 90_000 * fraud, "age": x["age"], "loan": x["loan"]}
         events.append(json.dumps({"x": of_both, "y": fraud}).encode())
-    append(tmp_path / "log.db", events)
-    with Command(
-        tmp_path,
-        *("run", "--source=sqlite:log.db", "--learner=infinite-layer-classifier"),
-        *("--predictions=p.jsonl", "--metrics-port=0"),
-    ) as run:
-        seen = run.wait_for_metrics(lambda now: now["iln_events_total"] == n)
-        assert run.terminate() == 0
-    found = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+    append(path, events)
+    service = Service(settings(path, snapshots=None, window=window))
+    service.run()
+
+    def seen(name: str) -> float | None:
+        labels = {"model": "log-events/infinite-layer-classifier", "partition": "0"}
+        return service.registry.get_sample_value(f"iln_{name}", labels)
+
+    found = published(path)
     of_true = [probabilities(each).get(True, 0.0) for each in found]
     y = [each["y"] for each in found]
-    last, last_y = of_true[-1000:], y[-1000:]
+    last, last_y = of_true[-window:], y[-window:]
     assert sum(y) == n // 100
-    assert seen["iln_windowed_roc_auc"] == pytest.approx(
-        sklearn_metrics.roc_auc_score(last_y, last)
-    )
-    assert seen["iln_windowed_pr_auc"] == pytest.approx(
-        sklearn_metrics.average_precision_score(last_y, last)
-    )
-    assert seen["iln_windowed_brier"] == pytest.approx(
-        sklearn_metrics.brier_score_loss(last_y, last)
-    )
+    for name, measure in (
+        ("windowed_roc_auc", sklearn_metrics.roc_auc_score),
+        ("windowed_pr_auc", sklearn_metrics.average_precision_score),
+        ("windowed_brier", sklearn_metrics.brier_score_loss),
+    ):
+        assert seen(name) == pytest.approx(measure(last_y, last))
     known = [(p, c) for p, c, each in zip(of_true, y, found, strict=True) if each["probabilities"]]
     log_loss = sklearn_metrics.log_loss(
         [c for _, c in known],
         [max(p, 1e-15) for p, _ in known],  # our bound, not scikit-learn's
     )
-    assert seen["iln_running_loss"] == pytest.approx(log_loss * len(known) / n, rel=1e-6)
+    assert seen("running_loss") == pytest.approx(log_loss * len(known) / n, rel=1e-6)
     hits = [each["y_pred"] == each["y"] for each in found]
-    assert seen["iln_windowed_accuracy"] == pytest.approx(sum(hits[-1000:]) / 1000)
-    assert seen["iln_windowed_roc_auc"] > 0.9
-    sure = [max(p, 1 - p) for p in last]
+    assert seen("windowed_accuracy") == pytest.approx(sum(hits[-window:]) / window)
     bins: dict[int, list[float]] = {}
-    for confidence, hit in zip(sure, hits[-1000:], strict=True):
+    for p, hit in zip(last, hits[-window:], strict=True):
+        confidence = max(p, 1 - p)
         bins.setdefault(min(int(confidence * 10), 9), []).append(confidence - hit)
-    error = sum(abs(sum(each)) for each in bins.values()) / 1000
-    assert seen["iln_windowed_calibration_error"] == pytest.approx(error)
+    error = sum(abs(sum(each)) for each in bins.values()) / window
+    assert seen("windowed_calibration_error") == pytest.approx(error)

@@ -1,7 +1,5 @@
 """Runs of a champion and challengers, on an embedded log."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import random
@@ -10,18 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.embedded_log import append, values
+from support.embedded_log import append, settings_of, values
 from support.saved_state import saved
 
 from iln_stream.errors import RefusedError, SnapshotError
 from iln_stream.learners.contest import ContestRegressor
-from iln_stream.loop import Listener, Step
-from iln_stream.loop.progress import WarmUpProgress
 from iln_stream.service import Service, Settings, SettingsError, promote, rebuild
 from iln_stream.snapshots import learner_of, load
 
 LINEAR = {"learner": "support.contenders:linear"}
 MEAN = {"learner": "support.contenders:mean"}
+SMALL = {"learner": "pool", "learner_options": {"size": 16}}
 
 
 def event(number: int) -> bytes:
@@ -36,18 +33,12 @@ def fill(path: Path, first: int, count: int) -> None:
 
 
 def settings(path: Path, **more: Any) -> Settings:
-    given: dict[str, Any] = {
-        "source": f"sqlite:{path}",
+    given = {
         "predictions": f"sqlite:{path}#predictions",
-        "snapshots": str(path.parent / "state"),
         "snapshot_pickle": True,
-        "stop_at_end": True,
-        "learner": "pool",
-        "learner_options": {"size": 16},
         "challengers": {"linear": LINEAR, "mean": MEAN},
-        "metrics_port": None,
     }
-    return Settings(**{**given, **more})
+    return settings_of(path, **{**given, **more})
 
 
 def predictions(path: Path, topic: str = "predictions") -> list[dict[str, Any]]:
@@ -60,51 +51,27 @@ def contest(path: Path, folder: str = "state") -> ContestRegressor:
     return found
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the log is."""
-    return tmp_path / "log.db"
-
-
-def test_the_champion_predicts_as_it_would_alone(path: Path) -> None:
-    """Challengers change neither the predictions nor their version; both name the contender."""
-    fill(path, 0, 200)
-    Service(settings(path)).run()
-    alone = settings(path, challengers={}, snapshots=None, predictions=f"sqlite:{path}#alone")
-    Service(alone).run()
-    found = predictions(path)
-    assert {each.pop("contender") for each in found} == {"pool"}
-    assert found == predictions(path, "alone")
-
-
-def test_a_promotion_by_command(path: Path) -> None:
-    """The promoted challenger predicts, with its own version, and the old champion comes back."""
+def test_each_champion_predicts_as_it_would_alone(path: Path) -> None:
+    """A promoted challenger predicts with its own version, and the old champion comes back; other
+    contenders change neither the predictions nor the version."""
     own = settings(path)
-    fill(path, 0, 100)
+    fill(path, 0, 50)
     promote(own, "linear")
-    fill(path, 100, 100)
+    fill(path, 50, 50)
     promote(own, "pool")
-    fill(path, 200, 100)
+    fill(path, 100, 50)
     Service(own).run()
     found = predictions(path)
     names = [each["contender"] for each in found]
-    assert names == ["pool"] * 100 + ["linear"] * 100 + ["pool"] * 100
-    versions = {each["contender"]: each["model"]["version"] for each in found}
-    assert versions["pool"] != versions["linear"]
-    alone = settings(
-        path,
-        learner=LINEAR["learner"],
-        learner_options={},
-        challengers={},
-        snapshots=None,
-        predictions=f"sqlite:{path}#alone",
-    )
-    Service(alone).run()
-    linear = predictions(path, "alone")
-    assert [each["y_pred"] for each in found[100:200]] == [
-        each["y_pred"] for each in linear[100:200]
-    ]
-    assert versions["linear"] == linear[0]["model"]["version"]
+    assert names == ["pool"] * 50 + ["linear"] * 50 + ["pool"] * 50
+    for name, learner in (("pool", {}), ("linear", {**LINEAR, "learner_options": {}})):
+        alone = {"challengers": {}, "snapshots": None, "predictions": f"sqlite:{path}#{name}"}
+        Service(settings(path, **alone, **learner)).run()
+        for ours, theirs in zip(found, predictions(path, name), strict=True):
+            if ours["contender"] == name:
+                assert ours["y_pred"] == theirs["y_pred"]
+                assert ours["model"]["version"] == theirs["model"]["version"]
+    assert len({each["model"]["version"] for each in found}) == 2
 
 
 def test_promotions_by_command_and_evidence_are_repeated(path: Path) -> None:
@@ -114,7 +81,7 @@ def test_promotions_by_command_and_evidence_are_repeated(path: Path) -> None:
         learner=MEAN["learner"],
         learner_options={},
         promotion="evidence",
-        challengers={"linear": LINEAR, "other": {"learner": "pool"}},
+        challengers={"linear": LINEAR, "other": SMALL},
         mixture=True,
         metrics_port=0,  # so that /live is saved, too
     )
@@ -142,7 +109,7 @@ def test_a_new_challenger_learns_the_history(path: Path, caplog: pytest.LogCaptu
     """A challenger that is added to a resumed run has learned what it would have learned alone, and
     the snapshot has it at once."""
     caplog.set_level("INFO", "iln_stream")
-    fill(path, 0, 300)
+    fill(path, 0, 100)
     Service(settings(path, challengers={"mean": MEAN})).run()
     before = saved(path.parent / "state", "log-events")
     own = settings(path)
@@ -150,7 +117,7 @@ def test_a_new_challenger_learns_the_history(path: Path, caplog: pytest.LogCaptu
     after = saved(path.parent / "state", "log-events")
     assert after.header.positions == before.header.positions
     assert after.header.configuration["challengers"].keys() == {"mean", "linear"}
-    assert any("challenger linear has learned 300 events" in text for text in caplog.messages)
+    assert any("challenger linear has learned 100 events" in text for text in caplog.messages)
     alone = settings(
         path,
         learner=LINEAR["learner"],
@@ -164,25 +131,25 @@ def test_a_new_challenger_learns_the_history(path: Path, caplog: pytest.LogCaptu
     x = {"a": 0.3, "b": -0.7}
     assert contest(path).contenders["linear"].predict_one(x) == linear.predict_one(x)
     standings = {each.name: each for each in contest(path).standings()}
-    assert (standings["linear"].n_scored, standings["mean"].n_scored) == (0, 300)
+    assert (standings["linear"].n_scored, standings["mean"].n_scored) == (0, 100)
 
 
 def test_a_run_of_one_learner_gets_challengers(path: Path) -> None:
     """A learner that ran alone goes on as the champion, and challengers come and go."""
-    fill(path, 0, 100)
+    fill(path, 0, 50)
     Service(settings(path, challengers={})).run()
-    fill(path, 100, 100)
+    fill(path, 50, 50)
     Service(settings(path, promotion="evidence")).run()
-    fill(path, 200, 100)
+    fill(path, 100, 50)
     Service(settings(path, challengers={"mean": MEAN}, promotion="evidence")).run()
     assert list(contest(path).contenders) == ["pool", "mean"]
-    fill(path, 300, 100)
+    fill(path, 150, 50)
     Service(settings(path, challengers={})).run()
     assert list(contest(path).contenders) == ["pool"]
     whole = settings(path, challengers={}, snapshots=None, predictions=f"sqlite:{path}#whole")
     Service(whole).run()
     found = predictions(path)
-    assert [each.pop("contender", None) for each in found[:101]] == [None] * 100 + ["pool"]
+    assert [each.pop("contender", None) for each in found[:51]] == [None] * 50 + ["pool"]
     for each in found:
         each.pop("contender", None)
     assert found == predictions(path, "whole")
@@ -247,37 +214,11 @@ def test_the_code_of_a_challenger_is_gone(path: Path, monkeypatch: pytest.Monkey
         Service(own)
     with pytest.raises(SnapshotError, match=r"contender passing: .*'passing'.*PYTHONPATH.*remove"):
         load(path.parent / "state" / "log-events-0", allow_pickle=True)
+    with pytest.raises(SnapshotError, match="set snapshot_pickle"):
+        Service(settings(path, snapshot_pickle=False))
     Service(settings(path, challengers={}, snapshot_pickle=False)).run()
     assert list(contest(path).contenders) == ["pool"]
     assert contest(path).contenders["pool"].predict_one({"a": 0.5, "b": 0.5}) == before
-
-
-@pytest.mark.parametrize(
-    ("more", "names"),
-    [
-        ({"challengers": {"linear": {}}}, "challengers: linear: learner: Field required"),
-        ({"challengers": {"linear": {**LINEAR, "on_failure": "retry"}}}, "linear: on_failure"),
-        ({"challengers": {"linear": "pool"}}, "challengers: linear"),
-        # Keys that were written below a table of the TOML file.
-        ({"challengers": {"linear": {**LINEAR, "mixture": True}}}, "mixture is a .* above the"),
-        ({"challengers": {"linear": LINEAR, "promotion": "never"}}, "promotion is a .* above the"),
-        ({"challengers": {"a/b": LINEAR}}, "'a/b' is no name"),
-        ({"challengers": {"pool": LINEAR}}, "'pool' is the name of the learner"),
-        ({"challengers": {"mixture": LINEAR}}, "'mixture' is the name of the mixture"),
-        ({"challengers": {"a": {"learner": "nothing"}}}, "challengers: a: learner = 'nothing'"),
-        ({"challengers": {"a": {"learner": "infinite-layer-classifier"}}}, "a .* learns classes"),
-        ({"challengers": {}, "mixture": True}, "mixture: set challengers"),
-        ({"challengers": {}, "promotion": "evidence"}, "promotion: set challengers"),
-        ({"prediction_intervals": [0.9]}, "prediction_intervals: ScaledTarget, .* has no"),
-        ({"snapshot_pickle": False}, "set snapshot_pickle"),
-    ],
-)
-def test_settings_that_do_not_fit(path: Path, more: dict[str, Any], names: str) -> None:
-    """Each error names the setting and the challenger."""
-    fill(path, 0, 3)
-    with pytest.raises(Exception, match=names) as raised:
-        Service(settings(path, **more))
-    assert type(raised.value).__name__ in ("SettingsError", "SnapshotError")
 
 
 def test_promote_knows_the_contenders(path: Path) -> None:
@@ -286,16 +227,6 @@ def test_promote_knows_the_contenders(path: Path) -> None:
     with pytest.raises(SettingsError, match="one of pool, linear, mean, mixture"):
         promote(settings(path, mixture=True), "lineer")
     assert len(values(path)) == 1
-
-
-class Names(Listener):
-    """Keeps the contender of each step."""
-
-    def __init__(self) -> None:
-        self.names: list[str | None] = []
-
-    def on_step(self, step: Step) -> None:
-        self.names.append(step.details.contender)
 
 
 def test_intervals_are_the_champions(path: Path) -> None:
@@ -310,52 +241,13 @@ def test_intervals_are_the_champions(path: Path) -> None:
     fill(path, 0, 30)
     promote(own, "linear")
     fill(path, 30, 30)
-    names = Names()
-    Service(own, listeners=[names]).run()
-    assert names.names == ["infinite-layer"] * 30 + ["linear"] * 30
+    Service(own).run()
     assert ["intervals" in each for each in predictions(path)] == [True] * 30 + [False] * 30
 
 
-def test_progress_of_a_warm_up(path: Path) -> None:
-    """While challengers learn the history, the run says which one, and how far it is."""
-    fill(path, 0, 50)
-    Service(settings(path, challengers={})).run()
-    seen: list[str] = []
-
-    class Watched(Service):
-        def serve_metrics(self) -> None:
-            assert isinstance(self._history, WarmUpProgress)
-            seen.extend(self.not_ready())
-
-    Watched(settings(path)).close()
-    assert seen == ["warming up new challengers: preparing them"]
-
-
 def test_live_names_the_champion_and_its_version(path: Path) -> None:
-    """/live shows each contender, and the version is the one that predictions carry."""
-    fill(path, 0, 20)
-    own = settings(path, metrics_port=0)
-    promote(own, "linear")
-    fill(path, 20, 20)
-    service = Service(own)
-    service.run()
-    live = service.workers[0].live
-    assert live is not None
-    shown, last = live.data(0), predictions(path)[-1]
-    assert shown["version"] == last["model"]["version"]
-    assert [(each["name"], each["status"]) for each in shown["contenders"]] == [
-        ("pool", "challenger"), ("linear", "champion"), ("mean", "challenger"),
-    ]  # fmt: skip
-    assert [each["contender"] for each in shown["commands"]] == ["linear"]
-    assert shown["steps"][-1]["contender"] == last["contender"] == "linear"
-    assert shown["promotions"] == [{"serial": 21, "events": 21, "contender": "linear"}]
-    assert {each["name"]: each["version"] for each in shown["contenders"]} == {
-        each["contender"]: each["model"]["version"] for each in predictions(path)
-    } | {"mean": shown["contenders"][2]["version"]}
-
-
-def test_a_promotion_before_any_event_of_the_contest(path: Path) -> None:
-    """A challenger that came in this run and is promoted at once has its mark in /live."""
+    """/live shows each contender, also if one that is new is promoted at once; the version is the
+    one that predictions carry."""
     fill(path, 0, 20)
     Service(settings(path, metrics_port=0, challengers={})).run()
     own = settings(path, metrics_port=0)
@@ -365,4 +257,12 @@ def test_a_promotion_before_any_event_of_the_contest(path: Path) -> None:
     service.run()
     live = service.workers[0].live
     assert live is not None
-    assert [each["serial"] for each in live.data(0)["promotions"]] == [21]
+    shown, last = live.data(0), predictions(path)[-1]
+    assert shown["version"] == last["model"]["version"]
+    assert [(each["name"], each["status"], each["version"]) for each in shown["contenders"]][1] == (
+        "linear", "champion", shown["version"],
+    )  # fmt: skip
+    assert len({each["version"] for each in shown["contenders"]}) == 3
+    assert [each["contender"] for each in shown["commands"]] == ["linear"]
+    assert shown["steps"][-1]["contender"] == last["contender"] == "linear"
+    assert shown["promotions"] == [{"serial": 21, "events": 21, "contender": "linear"}]

@@ -2,7 +2,6 @@
 
 from prometheus_client.core import (
     CounterMetricFamily,
-    GaugeMetricFamily,
     HistogramMetricFamily,
     Metric,
 )
@@ -41,14 +40,6 @@ def test_histograms_add_up():
 
     assert shown(counters, 1, histogram(2, 1, 9.5)) == [2, 3, 3, 9.5]
     assert shown(counters, 2, histogram(1, 0, 0.5)) == [3, 4, 4, 10.0]
-
-
-def test_gauges_go_where_they_go():
-    """A gauge is not a counter."""
-    counters = SteadyCounters()
-    values = [(1, 5), (1, 2), (2, 1)]
-    found = [shown(counters, process, GaugeMetricFamily("g", "G", v)) for process, v in values]
-    assert found == [[5], [2], [1]]
 
 
 def test_series_are_told_apart():

@@ -1,7 +1,5 @@
 """A run says what its bits depend on, and warns of a snapshot of another CPU baseline."""
 
-from __future__ import annotations
-
 import json
 import platform
 import subprocess

@@ -4,22 +4,16 @@ import sys
 
 import pytest
 
-from iln_stream.loop import Classification, Regression
+from iln_stream.loop import Regression
 from iln_stream.records import MalformedError
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.service import Settings, SettingsError, build_decoder, source_stream
-from iln_stream.service.decoding import described, saved_fields
+from iln_stream.service.decoding import saved_fields
 
 
-def built(task=None, **given):
+def built(**given):
     settings = Settings(**given)
-    return build_decoder(settings, source_stream(settings), task or Regression())
-
-
-def test_events_need_no_mapping():
-    """Without a setting of fields, records are events in their envelope, as before."""
-    assert built(source="kafka:events") is None
-    assert described(Settings(source="kafka:events")) is None
+    return build_decoder(settings, source_stream(settings), Regression())
 
 
 def test_one_setting_is_enough():
@@ -28,12 +22,6 @@ def test_one_setting_is_enough():
     assert isinstance(decode, MappedDecoder)
     found = decode(b'{"price": 2, "a": 1, "b": "?", "note": "x", "meta": {"v": 1}}', None)
     assert (found.x, found.y) == ({"a": 1.0}, 2.0)
-
-
-def test_classes_for_a_classifier():
-    """A classifier's labels are classes."""
-    decode = built(Classification(), source="kafka:events", target="spam")
-    assert decode(b'{"spam": true, "a": 1}', None).y is True
 
 
 def test_csv_needs_a_target(tmp_path):
@@ -52,26 +40,9 @@ def test_data_sets_have_their_own():
         built(source="river:TrumpApproval", target="x")
 
 
-@pytest.mark.parametrize(
-    "given",
-    [{"target": "a", "id_field": "a"}, {"types": {"a": "float"}}, {"time_features": "hours"}],
-)
-def test_contradictions(given):
-    """Settings that contradict each other are refused before the run."""
-    with pytest.raises(SettingsError, match=r"not among|can't be two"):
-        built(source="kafka:events", **given)
-
-
-def test_configuration_has_the_mapping():
-    """A snapshot's configuration has the mapping, in values that JSON keeps."""
-    found = described(Settings(source="kafka:events", target="y", ignore="a,b"))
-    assert found is not None
-    assert (found["target"], found["ignore"]) == ("y", ["a", "b"])
-
-
 @pytest.fixture
 def proto(tmp_path, monkeypatch):
-    """A module of the current folder with protocol buffers: a class, functions, and a constant."""
+    """A module of the current folder with protocol buffers: a function and a constant."""
     (tmp_path / "proto14.py").write_text(
         "from google.protobuf import descriptor_pb2, descriptor_pool, message_factory\n"
         "from google.protobuf.json_format import MessageToDict\n"
@@ -84,9 +55,6 @@ def proto(tmp_path, monkeypatch):
         "Order = message_factory.GetMessageClass(pool.FindMessageTypeByName('Order'))\n"
         "def order(payload):\n"
         "    return MessageToDict(Order.FromString(payload), preserving_proto_field_name=True)\n"
-        "class Orders:\n"
-        "    def __call__(self, payload):\n"
-        "        return order(payload)\n"
         "number = 3\n"
     )
     monkeypatch.chdir(tmp_path)
@@ -94,10 +62,9 @@ def proto(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "proto14", raising=False)
 
 
-@pytest.mark.parametrize("name", ["order", "Orders"])
-def test_protocol_buffers(proto, name):
-    """A function or a class by import path reads records, here protocol buffers."""
-    decode = built(source="kafka:events", decoder=f"proto14:{name}", target="price")
+def test_protocol_buffers(proto):
+    """A function by import path reads records, here protocol buffers."""
+    decode = built(source="kafka:events", decoder="proto14:order", target="price")
     import proto14
 
     payload = proto14.Order(temp=21.5, price=12.5).SerializeToString()
@@ -121,20 +88,6 @@ def test_decoders_that_do_not_fit(proto, given, message):
     """An import path that leads nowhere, or to no function, is an error that names the setting."""
     with pytest.raises(SettingsError, match=message):
         built(**{"source": "kafka:events", "target": "price", **given})
-
-
-def test_a_decoder_without_a_field(proto):
-    """Without a setting of fields the decoder's records can't be learned: the error says so."""
-    with pytest.raises(SettingsError, match=r"^target: .*records in proto14:order"):
-        built(source="kafka:events", decoder="proto14:order")
-
-
-def test_configuration_has_the_format():
-    """A snapshot's configuration has the format or decoder, only if it is not the usual one."""
-    usual = described(Settings(source="kafka:events", target="y"))
-    own = described(Settings(source="kafka:events", target="y", decoder="a:b"))
-    assert own == {**usual, "decoder": "a:b"}
-    assert "format" not in usual
 
 
 def test_a_snapshot_chooses_no_code():

@@ -8,7 +8,7 @@ import pytest
 
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.records import Prediction, read_prediction
-from iln_stream.service import Service, Settings, SettingsError, build_learner
+from iln_stream.service import Service, Settings, build_learner
 
 
 def event(number: int, **more: Any) -> str:
@@ -24,14 +24,12 @@ def run(lines: list[str], **more: Any) -> list[Prediction]:
     return [each for each in found if isinstance(each, Prediction)]
 
 
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
-def test_intervals_are_those_before_learning(profile: str) -> None:
+def test_intervals_are_those_before_learning() -> None:
     """Each prediction has the learner's interval at each level, computed before its label is
     learned; the predictions are the same as without intervals."""
-    lines = [event(number) for number in range(80)]
-    options = {"profile": profile}
-    found = run(lines, prediction_intervals=(0.5, 0.9), learner_options=options)
-    alone = InfiniteLayerRegressor(profile, seed=1)
+    lines = [event(number) for number in range(60)]
+    found = run(lines, prediction_intervals=(0.5, 0.9), learner_options={"profile": "fast"})
+    alone = InfiniteLayerRegressor("fast", seed=1)
     for line, prediction in zip(lines, found, strict=True):
         given = json.loads(line)
         assert prediction.y_pred == alone.predict_one(given["x"])
@@ -54,7 +52,7 @@ def test_an_event_that_waits_for_its_label_has_an_interval() -> None:
 @pytest.mark.parametrize("learner", ["infinite-layer", "infinite-layer-classifier"])
 def test_the_largest_contributions(learner: str) -> None:
     """They are those of `explain_one` before the label is learned, which predicts the same."""
-    lines = [event(number) for number in range(60)]
+    lines = [event(number) for number in range(30)]
     found = run(lines, learner=learner, prediction_contributions=1)
     plain = run(lines, learner=learner)
     alone = build_learner(Settings(learner=learner))
@@ -69,26 +67,3 @@ def test_the_largest_contributions(learner: str) -> None:
         )
         alone.learn_one(given["x"], given["y"])
     assert len(found[-1].explanation.contributions) == 1  # type: ignore[union-attr]
-
-
-def test_a_learner_that_explains_nothing() -> None:
-    """Contributions of such a learner are an error before anything is read."""
-    with pytest.raises(SettingsError, match="prediction_contributions: ScaledTarget explains no"):
-        Service(Settings(source="e.jsonl", learner="pool", prediction_contributions=2))
-
-
-@pytest.mark.parametrize("learner", ["pool", "infinite-layer-classifier"])
-def test_a_learner_without_intervals(learner: str) -> None:
-    """Intervals of a learner that has none are an error before anything is read."""
-    with pytest.raises(SettingsError, match=r"prediction_intervals: .* has no intervals"):
-        Service(Settings(source="e.jsonl", learner=learner, prediction_intervals=(0.9,)))
-
-
-@pytest.mark.parametrize(
-    ("levels", "said"), [("0.9,1", "between 0 and 1, not 1"), ("0.5,0.5", "twice"), ("x", "number")]
-)
-def test_levels(levels: str, said: str) -> None:
-    """A level is a probability, and given once."""
-    with pytest.raises(SettingsError, match=f"prediction_intervals .*{said}"):
-        Settings.load(prediction_intervals=levels)
-    assert Settings.load(prediction_intervals="0.9,0.5").prediction_intervals == (0.9, 0.5)

@@ -5,7 +5,7 @@ from math import sin
 from pathlib import Path
 
 import pytest
-from support.embedded_log import append, values
+from support.embedded_log import append, settings_of, values
 
 from iln_stream.errors import RefusedError
 from iln_stream.records import read_prediction
@@ -27,32 +27,20 @@ def fill(path: Path, first: int, count: int) -> None:
 
 def settings(path: Path, **more: object) -> Settings:
     given: dict[str, object] = {
-        "source": f"sqlite:{path}",
         "predictions": f"sqlite:{path}#predictions",
-        "snapshots": str(path.parent / "state"),
-        "stop_at_end": True,
         "target": "load",
         "time_field": "at",
         "id_field": "id",
         "horizon": "1,3h",
         "lags": {"load": 2, "temp": [3]},
         "rolling_means": {"load": 4},
-        "learner": "pool",
-        "learner_options": {"size": 16},
-        "metrics_port": None,
     }
-    return Settings(**{**given, **more})  # type: ignore[arg-type]
+    return settings_of(path, **{**given, **more})
 
 
 def published(path: Path, horizon: str, topic: str = "predictions") -> list[dict]:
     found = [json.loads(value) for value in values(path, topic)]
     return [each for each in found if each["horizon"] == horizon]
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the log is."""
-    return tmp_path / "log.db"
 
 
 def test_each_record_has_a_forecast_for_each_horizon(path: Path) -> None:
@@ -84,8 +72,8 @@ def test_each_record_has_a_forecast_for_each_horizon(path: Path) -> None:
 
 def test_restarts_make_no_difference(path: Path) -> None:
     """A run in pieces publishes each forecast once, with the values of a run without a stop."""
-    for first in range(0, 60, 12):
-        fill(path, first, 12)
+    for first in range(0, 60, 20):
+        fill(path, first, 20)
         Service(settings(path)).run()
     whole = {"predictions": f"sqlite:{path}#whole", "snapshots": str(path.parent / "other")}
     Service(settings(path, **whole)).run()
@@ -179,16 +167,14 @@ def test_a_forecast_of_the_change(path: Path) -> None:
         Service(settings(path, **{**changes, "forecast": "value"}))
 
 
-@pytest.mark.parametrize("by_command", [True, False])
-def test_a_history_goes_on_with_the_log(path: Path, by_command: bool) -> None:
+def test_a_history_goes_on_with_the_log(path: Path) -> None:
     """After files of history the first value of the log labels the last forecast of the history,
     and its lags are values of the history: as if all had been in the log."""
     file = path.parent / "history.jsonl"
     file.write_bytes(b"\n".join(record(i) for i in range(30)) + b"\n")
     fill(path, 30, 20)
     warmed = settings(path, warm_start=str(file), start="earliest")
-    if by_command:
-        warm_start(warmed)
+    warm_start(warmed)
     Service(warmed).run()
     whole = path.parent / "whole.db"
     fill(whole, 0, 50)
@@ -209,32 +195,9 @@ def test_predicting_with_a_snapshot(path: Path) -> None:
         learner_of(snapshot.state["learner"], False),
         configuration=snapshot.header.configuration,
     )
-    assert (done.scores.n_events, done.scores.n_labelled) == (
-        40,
-        36,
-    )  # 3 values are missing, 1 is to come
+    # 3 values are missing, 1 is to come
+    assert (done.scores.n_events, done.scores.n_labelled) == (40, 36)
     assert {json.loads(line)["horizon"] for line in out.read_text().splitlines()} == {"1"}
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"target": None, "time_field": None, "id_field": None, "lags": {}, "rolling_means": {}},
-         "horizon: name the field whose later value is forecast: set target"),
-        ({"pending_events": 9}, "pending_events: with horizon the labels are later values"),
-        ({"horizon": (), "lags": {}, "rolling_means": {}, "forecast": "change"},
-         "forecast: only a forecast learns a change: set horizon"),
-        ({"learner": "infinite-layer-classifier", "learner_options": {}, "forecast": "change"},
-         "forecast: infinite-layer-classifier learns classes"),
-        ({"horizon": ()}, "lags: 'load' is not an input: set horizon"),
-        ({"ignore": "temp"}, "lags: 'temp' is not an input: name it in features"),
-    ],
-)  # fmt: skip
-def test_settings_that_do_not_fit(path: Path, more: dict[str, object], message: str) -> None:
-    """A contradiction is refused at the start, with the remedy."""
-    fill(path, 0, 1)
-    with pytest.raises(SettingsError, match=message):
-        Service(settings(path, **more))
 
 
 def test_a_series_is_in_one_partition(path: Path) -> None:
@@ -246,35 +209,3 @@ def test_a_series_is_in_one_partition(path: Path) -> None:
     Service(settings(path, learner_per="partition")).run()
     names = {each["model"]["name"] for each in published(path, "1")}
     assert names == {"log-events/pool@1"}
-
-
-def test_standard_input_has_one_horizon(path: Path) -> None:
-    """Standard input can't be read by several learners."""
-    with pytest.raises(SettingsError, match="standard input can be read once"):
-        Service(settings(path, source="-", snapshots=None, stop_at_end=False))
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"horizon": "1,1"}, "a horizon is given twice"),
-        ({"horizon": "1x"}, "'1x' is no horizon"),
-        ({"lags": {"a": 0}}, "lags.*a: expected a number of records|lags.*a: "),
-        ({"rolling_means": {"a": "b"}}, "rolling_means.*a: expected a number of records"),
-    ],
-)
-def test_settings_that_are_wrong(given: dict[str, object], message: str) -> None:
-    """A wrong value is refused with the setting's name and the form that is expected."""
-    with pytest.raises((SettingsError, ValueError), match=message):
-        Settings.load(**given)
-
-
-def test_forms_of_the_settings() -> None:
-    """A list, its text and a single number mean the same; a single lag number means all up to it,
-    a single number of means is one window."""
-    for given in ([1, "6h"], "1, 6h", ["1", "6h"]):
-        assert Settings(horizon=given).horizon == ("1", "6h")
-    assert Settings(horizon=24).horizon == ("24",)
-    found = Settings(lags='{"a": 3, "b": [7]}', rolling_means={"a": 3})
-    assert found.lags == {"a": [1, 2, 3], "b": [7]}
-    assert found.rolling_means == {"a": [3]}

@@ -1,133 +1,74 @@
 """`HttpServer`: /metrics, /ready, and further routes."""
 
-import json
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
+from support.web import DIRECT, ask
 
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
-from iln_stream.records import Event, MalformedError, decode, one_hot
 from iln_stream.service.http import HttpServer
 
-# Requests to this machine bypass any proxy in the environment.
-DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+def echo(environ, start):
+    """Answer with the request's body."""
+    start("200 OK", [])
+    return [environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))]
 
 
 @pytest.fixture
-def reasons():
+def reasons() -> list[str]:
+    """Why events can't be learned."""
     return []
 
 
 @pytest.fixture
-def serve(reasons):
-    """Return a function that starts a server with these routes."""
-    started = []
-
-    def start(routes=None):
-        registry = CollectorRegistry()
-        Gauge("some_gauge", "For the test.", registry=registry).set(4)
-        started.append(HttpServer("127.0.0.1", 0, registry, lambda: reasons, routes))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.close()
+def server(reasons: list[str]) -> Iterator[HttpServer]:
+    """A server of a gauge, with a further route."""
+    registry = CollectorRegistry()
+    Gauge("some_gauge", "For the test.", registry=registry).set(4)
+    running = HttpServer("127.0.0.1", 0, registry, lambda: reasons, {"/echo": echo})
+    yield running
+    running.close()
 
 
-@pytest.fixture
-def server(serve):
-    return serve()
-
-
-def ask(url, method="GET", body=None):
-    """Return status, text and headers of the answer."""
-    try:
-        with DIRECT.open(urllib.request.Request(url, body, method=method), timeout=10) as answer:
-            return answer.status, answer.read().decode(), answer.headers
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode(), error.headers
-
-
-def get(url):
-    return ask(url)[:2]
-
-
-def predictions_of(learner):
-    """Return a route that predicts the posted event, as docs/architecture.md describes it."""
-
-    def answer(environ, start):
-        body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
-        try:
-            event = decode(body)
-            assert isinstance(event, Event)
-            status, result = "200 OK", {"y_pred": learner.predict_one(one_hot(event.x))}
-        except MalformedError as error:
-            status, result = "400 Bad Request", {"error": str(error)}
-        start(status, [("Content-Type", "application/json")])
-        return [json.dumps(result).encode()]
-
-    return answer
-
-
-def test_metrics(server):
-    """/metrics serves the registry's metrics."""
-    status, page = get(f"{server.url}/metrics")
+def test_metrics_and_readiness(server: HttpServer, reasons: list[str]) -> None:
+    """/metrics serves the registry; /ready answers 503 with the reasons why events can't be
+    learned."""
+    status, page = ask(f"{server.url}/metrics")
     assert status == 200
     assert "some_gauge 4.0" in page
-
-
-def test_ready(server, reasons):
-    """/ready answers 200 if events can be learned, else 503 with the reasons."""
-    assert get(f"{server.url}/ready") == (200, "ready\n")
+    assert ask(f"{server.url}/ready") == (200, "ready\n")
     reasons += ["events, partition 0: the broker is unreachable, or the topic was deleted"]
-    assert get(f"{server.url}/ready") == (503, f"{reasons[-1]}\n")
+    assert ask(f"{server.url}/ready") == (503, f"{reasons[-1]}\n")
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_elsewhere(method, server):
-    """Other paths answer 404 and name those that exist, whatever the method."""
-    assert ask(server.url, method)[:2] == (404, "try /metrics or /ready or /health\n")
-
-
-@pytest.mark.parametrize("path", ["/metrics", "/ready"])
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_other_methods(path, method, server):
-    """/metrics and /ready refuse other methods than GET and HEAD, and name these two."""
-    status, _, headers = ask(server.url + path, method)
-    assert (status, headers["Allow"]) == (405, "GET, HEAD")
+def test_routes(server: HttpServer) -> None:
+    """A route gets the request's body; other paths answer 404 and name those that exist, whatever
+    the method."""
+    assert ask(f"{server.url}/echo", "POST", b"hello") == (200, "hello")
+    found = 404, "try /metrics or /ready or /health or /echo\n"
+    assert ask(server.url) == ask(server.url, "POST") == found
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/ready"])
-def test_head(path, server):
-    """HEAD answers with the status and type that GET has, and with no text."""
-    status, _, headers = ask(server.url + path)
-    found = ask(server.url + path, "HEAD")
-    assert found[:2] == (status, "") == (200, "")
-    assert found[2]["Content-Type"] == headers["Content-Type"]
-    assert "Content-Length" not in found[2]
-
-
-def test_a_route_that_predicts(serve):
-    """A route gets the request's body, and may call a learner from the server's thread."""
-    learner = InfiniteLayerRegressor(seed=1)
-    for n in range(20):
-        learner.learn_one({"a": n % 4, "sky=clear": n % 2}, 3.0 * (n % 4))
-    server = serve({"/predict": predictions_of(learner)})
-    url = f"{server.url}/predict"
-    status, text, _ = ask(url, "POST", b'{"x": {"a": 3, "sky": "clear"}}')
-    expected = learner.predict_one({"a": 3.0, "sky=clear": 1.0})
-    assert (status, json.loads(text)) == (200, {"y_pred": expected})
-    status, text, _ = ask(url, "POST", b'{"x": {"a": NaN}}')
-    assert status == 400
-    assert "x.a: expected a finite number" in text
-    assert get(server.url) == (404, "try /metrics or /ready or /health or /predict\n")
-    assert get(f"{server.url}/ready") == (200, "ready\n")
+def test_other_methods(path: str, server: HttpServer) -> None:
+    """HEAD answers with GET's status and type, without a text; others are refused, with these
+    two."""
+    with (
+        DIRECT.open(server.url + path, timeout=10) as full,
+        DIRECT.open(urllib.request.Request(server.url + path, method="HEAD")) as head,
+    ):
+        assert (head.status, head.read()) == (200, b"")
+        assert head.headers["Content-Type"] == full.headers["Content-Type"]
+    with pytest.raises(urllib.error.HTTPError, match="405") as refused:
+        DIRECT.open(server.url + path, b"{}", timeout=10)
+    assert refused.value.headers["Allow"] == "GET, HEAD"
 
 
 @pytest.mark.parametrize("path", ["/ready", "predict"])
-def test_invalid_routes(path, serve):
+def test_invalid_routes(path: str) -> None:
     """A route can't replace /ready or /metrics, and its path begins with a slash."""
     with pytest.raises(ValueError, match=f"routes: '{path}' must begin with / and differ from"):
-        serve({path: None})
+        HttpServer("127.0.0.1", 0, CollectorRegistry(), list, {path: echo})

@@ -2,30 +2,18 @@
 
 import json
 import re
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from support.embedded_log import append
+from support.embedded_log import append, settings_of
 from support.running_command import Command
 from support.saved_state import saved
+from support.web import ask
 
-from iln_stream.loop import Listener
-from iln_stream.service import Service, Settings, rebuild
-from iln_stream.state import pack
-from iln_stream.streams import NewRecord
-from iln_stream.streams.sqlite import create_topic
-
-# Requests to this machine bypass any proxy in the environment.
-DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-
-
-def get(url: str) -> str:
-    with DIRECT.open(url, timeout=30) as answer:
-        return str(answer.read().decode())
+from iln_stream.loop import Listener, Step
+from iln_stream.service import Service, Settings
 
 
 def event(number: int) -> bytes:
@@ -40,41 +28,25 @@ def fill(path: Path, first: int, count: int) -> None:
 
 
 def settings(path: Path, **more: object) -> Settings:
-    given: dict[str, object] = {
-        "source": f"sqlite:{path}",
-        "snapshots": str(path.parent / "state"),
-        "stop_at_end": True,
-        "learner": "pool",
-        "learner_options": {"size": 16},
-        "metrics_port": 0,
-        "prediction_intervals": (),
-    }
-    return Settings(**{**given, **more})  # type: ignore[arg-type]
+    return settings_of(path, **{"metrics_port": 0, "prediction_intervals": (), **more})
 
 
-class Asking(Listener):
-    """Asks for /live, and for /metrics before and after, at one event."""
-
-    def __init__(self, n: int) -> None:
-        self._n = n
-        self.service: Service | None = None
-        self.live: dict[str, object] = {}
-        self.metrics = ""
-
-    def on_step(self, step):
-        self._n -= 1
-        if self._n == 0:
-            url = self.service.metrics_url
-            self.live = json.loads(get(url.replace("/metrics", "/live")))
-            self.metrics = get(url)
-
-
-def asked(n, **values):
+def asked(n: int, given: Settings) -> tuple[dict[str, Any], str]:
     """Run a service, and return what /live and /metrics say at the n-th event."""
-    asking = Asking(n)
-    asking.service = Service(Settings(**{"metrics_port": 0, **values}), listeners=[asking])
-    asking.service.run()
-    return asking.live, asking.metrics
+    pages = []
+
+    class Asking(Listener):
+        n_steps = 0
+
+        def on_step(self, step: Step) -> None:
+            self.n_steps += 1
+            if self.n_steps == n:
+                url = str(service.metrics_url)
+                pages.extend(ask(each)[1] for each in (url.replace("/metrics", "/live"), url))
+
+    service = Service(given, listeners=[Asking()])
+    service.run()
+    return json.loads(pages[0]), pages[1]
 
 
 def scraped(page: str) -> dict[tuple[str, str | None], float]:
@@ -91,9 +63,9 @@ def scraped(page: str) -> dict[tuple[str, str | None], float]:
     ("source", "learner"),
     [("river:TrumpApproval", "infinite-layer"), ("river:Phishing", "infinite-layer-classifier")],
 )
-def test_equals_metrics(source, learner, tmp_path):
+def test_equals_metrics(source, learner):
     """What /live says at an event is what a scrape says then, of regression and classification."""
-    live, page = asked(300, source=source, learner=learner, limit=300)
+    live, page = asked(300, Settings(source=source, learner=learner, limit=300, metrics_port=0))
     (model,) = live["models"]
     flat = {}
     for name, value in model["metrics"].items():
@@ -118,12 +90,11 @@ def test_equals_metrics(source, learner, tmp_path):
     assert (last["p"] is None) == (model["task"] == "regression")
 
 
-def test_what_a_page_needs(tmp_path, monkeypatch):
+def test_what_a_page_needs(path, monkeypatch):
     """A run with dead letters and snapshots shows both, with reasons, places and sizes."""
-    path = tmp_path / "log.db"
     fill(path, 0, 500)
     monkeypatch.setattr("iln_stream.service.recovery.SNAPSHOT_EVENTS", 100)
-    live, _ = asked(480, **settings(path).model_dump(exclude_unset=True))
+    live, _ = asked(480, settings(path))
     assert live["state"] == "learning"
     (model,) = live["models"]
     assert model["source"] == f"sqlite:{path}"
@@ -148,10 +119,9 @@ def shown(running: Command) -> dict[str, Any]:
     return {name: v for name, v in model.items() if name not in of_process} | {"metrics": metrics}
 
 
-def test_the_same_after_a_kill(tmp_path):
+def test_the_same_after_a_kill(path, tmp_path):
     """After SIGKILL and a restart /live shows the same, to the last bit: metrics, curves, steps and
     dead letters."""
-    path = tmp_path / "log.db"
     fill(path, 0, 1300)
     run = ["run", "--source", f"sqlite:{path}", "--learner", "pool", "--metrics-port", "0"]
     run += ["--snapshots", "state"]
@@ -163,7 +133,7 @@ def test_the_same_after_a_kill(tmp_path):
         first.wait_for_metrics(all_learned)
         before = shown(first)
         first.kill()
-    at = saved(tmp_path / "state", "log-events").header.positions["log-events", 0]
+    at = saved(path.parent / "state", "log-events").header.positions["log-events", 0]
     assert at < 1300  # so that some of it is learned again
     with Command(tmp_path, *run) as second:
         second.wait_for_metrics(all_learned)
@@ -173,96 +143,48 @@ def test_the_same_after_a_kill(tmp_path):
         assert second.terminate() == 0, second.said
 
 
-def test_bad_requests(tmp_path):
+def test_bad_requests(path):
     """A serial number that is none is refused with the remedy, and so is another method."""
-    path = tmp_path / "log.db"
     fill(path, 0, 20)
     running = Service(settings(path))
     running.serve_metrics()
     url = running.metrics_url.replace("/metrics", "/live")
     for wrong in ("after=x", "after=", "after=1,y"):
-        with pytest.raises(urllib.error.HTTPError, match="400") as error:
-            get(f"{url}?{wrong}")
-        assert json.loads(error.value.read())["error"].startswith("after: give the serial number")
-    request = urllib.request.Request(url, b"{}", method="POST")
-    with pytest.raises(urllib.error.HTTPError, match="405"):
-        DIRECT.open(request, timeout=30)
-    assert json.loads(get(f"{url}?after=3"))["models"][0]["n"] == 0
-    assert json.loads(get(url))["state"].startswith(("learning", "waiting: compiling"))
+        status, said = ask(f"{url}?{wrong}")
+        assert (status, "after: give the serial number" in said) == (400, True)
+    assert ask(url, "POST", b"{}")[0] == 405
+    assert json.loads(ask(f"{url}?after=3")[1])["models"][0]["n"] == 0
+    assert json.loads(ask(url)[1])["state"].startswith(("learning", "waiting: compiling"))
     running.close()
-
-
-def test_several_models(tmp_path):
-    """Each learner is a model of its own; a client has a serial number for each."""
-    path = tmp_path / "log.db"
-    create_topic(path, "events", n_partitions=2)
-    append(path, [NewRecord(event(number), key=str(number)) for number in range(90)])
-    given = settings(path, learner_per="partition").model_dump(exclude_unset=True)
-    running = Service(Settings(**given))
-    running.serve_metrics()
-    url = running.metrics_url.replace("/metrics", "/live")
-    for worker in running.workers:
-        worker.run()
-    live = json.loads(get(f"{url}?after=0,5"))
-    running.close()
-    ours, other = live["models"]
-    assert ours["state"] == other["state"] == "ended"
-    assert (ours["partition"], other["partition"]) == ("0", "1")
-    assert ours["steps"][0]["serial"] == 1
-    assert other["steps"][0]["serial"] == 6
-
-
-def test_a_rebuild_saves_the_same(tmp_path):
-    """A rebuild learns the curves again, too."""
-    path = tmp_path / "log.db"
-    fill(path, 0, 700)
-    Service(settings(path)).run()
-    before = saved(tmp_path / "state", "log-events").state["live"]
-    rebuild(settings(path))
-    after = saved(tmp_path / "state", "log-events").state["live"]
-    assert before["n"] == 686
-    assert pack(after)[1] == pack(before)[1]
-
-
-def status(url: str, host: str) -> int:
-    """Return the status of an answer to a request that names a host."""
-    try:
-        request = urllib.request.Request(url, headers={"Host": host})
-        return int(DIRECT.open(request, timeout=30).status)
-    except urllib.error.HTTPError as error:
-        return error.code
 
 
 @pytest.mark.parametrize(
     ("metrics_host", "expected"), [("127.0.0.1", 421), ("::1", 421), ("0.0.0.0", 200)]
 )
-def test_other_hosts(tmp_path, metrics_host, expected):
+def test_other_hosts(path, metrics_host, expected):
     """On loopback a request must name this machine, so that no web page reads ids and labels under
     a name of its own; where other machines may ask, names of this one are not known."""
-    path = tmp_path / "log.db"
     fill(path, 0, 20)
     running = Service(settings(path, metrics_host=metrics_host))
     running.serve_metrics()
     url = running.metrics_url.replace("/metrics", "/live").replace("0.0.0.0", "127.0.0.1")
     try:
         hosts = ("evil.example", "evil.example:9108", "127.0.0.1.evil.example")
-        assert {status(url, host) for host in hosts} == {expected}
+        assert {ask(url, Host=host)[0] for host in hosts} == {expected}
         hosts = ("127.0.0.1", "LocalHost:9108", "[::1]:9108")
-        assert {status(url, host) for host in hosts} == {200}
-        assert status(url.replace("/live", "/metrics"), "prometheus.example") == 200
+        assert {ask(url, Host=host)[0] for host in hosts} == {200}
+        assert ask(url.replace("/live", "/metrics"), Host="prometheus.example")[0] == 200
     finally:
         running.close()
 
 
 @pytest.mark.parametrize("more", [{"live": False}, {"metrics_port": None}])
-def test_off(tmp_path, more):
+def test_off(path, more):
     """Without /live there is no route, and snapshots have no state of it."""
-    path = tmp_path / "log.db"
     fill(path, 0, 20)
     running = Service(settings(path, **more))
     running.serve_metrics()
     if running.metrics_url is not None:
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            get(running.metrics_url.replace("/metrics", "/live"))
+        assert ask(running.metrics_url.replace("/metrics", "/live"))[0] == 404
     running.run()
-    assert saved(tmp_path / "state", "log-events").state["live"] is None
+    assert saved(path.parent / "state", "log-events").state["live"] is None

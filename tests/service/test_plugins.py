@@ -1,11 +1,10 @@
 """Users' own learners, listeners, sources, sinks and features, by import path or entry point."""
 
 import importlib
-import json
 import sys
-import urllib.request
 
 import pytest
+from support.web import ask
 
 from iln_stream.loop import Listener
 from iln_stream.service import Service, Settings, SettingsError, build_learner
@@ -124,19 +123,19 @@ def users_own(tmp_path, monkeypatch):
     sys.modules.pop("users_own", None)
 
 
-@pytest.mark.parametrize("source", ["users_own:Five", "own:anything"])
-@pytest.mark.parametrize("listener", ["users_own:Hearing", "users-hearing"])
-def test_source_and_listener(users_own, source, listener):
-    """A source and a listener are found by import path and by entry point."""
-    Service(Settings(source=source, limit=3, listeners=listener, metrics_port=None)).run()
+@pytest.mark.parametrize(
+    ("source", "sink", "listener"),
+    [
+        ("users_own:Five", "own:predictions", "users_own:Hearing"),
+        ("own:anything", "users_own:Kept", "users-hearing"),
+    ],
+)
+def test_source_sink_and_listener(users_own, source, sink, listener):
+    """A source, a sink and a listener are found by import path and by entry point."""
+    given = {"source": source, "predictions": sink, "listeners": listener, "limit": 3}
+    Service(Settings(**given, metrics_port=None)).run()
+    assert len(users_own.written) == 3
     assert [(offset, x) for offset, x, _ in users_own.heard] == [(n, {"a": n}) for n in range(3)]
-
-
-@pytest.mark.parametrize("sink", ["users_own:Kept", "own:predictions"])
-def test_sink(users_own, sink):
-    """A sink of predictions is found by import path and by entry point."""
-    Service(Settings(source="users_own:Five", predictions=sink, metrics_port=None)).run()
-    assert len(users_own.written) == 5
 
 
 def test_listener_given(users_own):
@@ -164,8 +163,7 @@ def scraped_at_each_step(running):
 
     class Scraper(Listener):
         def on_step(self, step):
-            direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            pages.append(direct.open(running.metrics_url, timeout=10).read().decode())
+            pages.append(ask(running.metrics_url)[1])
 
     running.workers[0].loop.listeners += (Scraper(),)
     running.run()
@@ -206,13 +204,3 @@ def test_unknown_names(users_own):
         build_listeners(Settings(listeners="users_own:Nobody"))
     with pytest.raises(SettingsError, match="listeners: users_own:Mean is no Listener, but Mean"):
         build_listeners(Settings(listeners="users_own:Mean"))
-
-
-def test_defaults_export_algorithm_1(tmp_path):
-    """A default run exports the three metrics of Algorithm 1."""
-    events = ({"x": {"a": n}, "y": n} for n in range(5))
-    (tmp_path / "e.jsonl").write_text("\n".join(map(json.dumps, events)))
-    running = Service(Settings(source=str(tmp_path / "e.jsonl"), metrics_port=0))
-    page = scraped_at_each_step(running)[-1]
-    for name in ("iln_running_loss", "iln_shrink_frequency", "iln_shrinks_total", "iln_alpha_l1"):
-        assert f"\n{name}{{" in page

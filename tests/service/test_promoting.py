@@ -1,13 +1,11 @@
 """Promotions by command: a record of the log, whose place every replay repeats."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.embedded_log import append, values
+from support.embedded_log import append, settings_of, values
 from support.saved_state import saved
 
 from iln_stream.service import Service, Settings, SettingsError, promote, rebuild
@@ -26,26 +24,17 @@ def fill(path: Path, first: int, count: int) -> None:
 
 def settings(path: Path, **more: Any) -> Settings:
     given = {
-        "source": f"sqlite:{path}",
         "predictions": f"sqlite:{path}#predictions",
-        "snapshots": str(path.parent / "state"),
         "snapshot_pickle": True,
-        "stop_at_end": True,
         "learner": "support.promotable:Promotable",
-        "metrics_port": None,
+        "learner_options": {},
     }
-    return Settings(**{**given, **more})
+    return settings_of(path, **{**given, **more})
 
 
 def predicted(path: Path, topic: str = "predictions", partition: int = 0) -> list[int]:
     """Return the whole part of each prediction, which is the champion's number."""
     return [int(json.loads(value)["y_pred"]) for value in values(path, topic, partition)]
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the log is."""
-    return tmp_path / "log.db"
 
 
 def test_a_promotion_has_a_place_among_the_events(path: Path) -> None:
@@ -91,20 +80,6 @@ def test_each_learner_gets_it_once(path: Path, learner_per: str, n_commands: int
         assert champions == {True: 1, False: 2}
 
 
-def test_in_the_order_of_several_partitions(path: Path) -> None:
-    """A run that starts over from its snapshot repeats the place of a command among partitions."""
-    create_topic(path, "events", n_partitions=2)
-    own = settings(path, transactional=False, predictions=str(path.parent / "p.jsonl"))
-    for number in range(4):
-        fill(path, 100 * number, 100)
-        promote(own, ["two", "one"][number % 2])
-    Service(own).run()
-    first = saved(path.parent / "state", "log-events", "all")
-    rebuild(own)
-    assert saved(path.parent / "state", "log-events", "all").learner == first.learner
-    assert first.state["counts"]["n_commands"] == 4
-
-
 def test_in_the_log_of_labels(path: Path) -> None:
     """A command may come in the second log, of labels, too; it is none of its labels."""
     append(path, [event(0)])
@@ -130,15 +105,3 @@ def test_a_file_takes_no_command(tmp_path: Path) -> None:
     """A source without an order that lasts refuses, and names the remedy."""
     with pytest.raises(SettingsError, match=r"iln-stream log import events.jsonl sqlite:PATH"):
         promote(Settings(source="events.jsonl"), "two")
-
-
-def test_a_single_learner_says_so(path: Path) -> None:
-    """A run without challengers writes a promotion to the dead letters, and goes on."""
-    fill(path, 0, 5)
-    promote(settings(path), "two")
-    fill(path, 5, 5)
-    own = settings(path, learner="pool", learner_options={"size": 16})
-    Service(own).run()
-    (letter,) = map(json.loads, values(path, "events-dead-letters"))
-    assert "set challengers" in letter["reason"]
-    assert saved(path.parent / "state", "log-events").n_labelled == 10

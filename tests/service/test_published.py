@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from prometheus_client import CollectorRegistry
-from support.embedded_log import append
+from support.embedded_log import append, settings_of
 
 from iln_stream.errors import PublishingError
 from iln_stream.service import Service, Settings, promote
@@ -27,13 +26,17 @@ def run(tmp_path):
 
 
 def test_the_last_version_has_all(run):
-    """When a run ends, its last version has learned everything, under the stream's name."""
+    """When a run ends, its last version has learned everything, under the stream's name; its number
+    is a metric."""
     service = run(learner_options={"profile": "fast"})
     follower = Follower("models/e.jsonl-0.model")
     assert follower.refresh()
     found = follower.current
     assert (found.n_learned, found.positions) == (50, {("log-events", 0): 50})
     assert (found.task, found.name, found.stream) == ("regression", "infinite-layer", "e.jsonl")
+    labels = {"model": "e.jsonl/infinite-layer", "partition": "0"}
+    metric = service.registry.get_sample_value("iln_published_version", labels)
+    assert metric == found.version >= 1
     learner = service.workers[0].learner
     assert found.learner.predict_interval({"a": 3}) == learner.predict_interval({"a": 3})
 
@@ -47,22 +50,6 @@ def test_inputs_of_earlier_records(run):
     assert follower.current.series_inputs == ("x.a.lag_1", "x.a.lag_2", "x.a.mean_3")
 
 
-def test_metrics(run):
-    """A run exports the metrics of its publisher."""
-    registry = run(learner_options={"profile": "fast"}).registry
-    assert isinstance(registry, CollectorRegistry)
-    labels = {"model": "e.jsonl/infinite-layer", "partition": "0"}
-    version = registry.get_sample_value("iln_published_version", labels)
-    assert version == version_at("models/e.jsonl-0.model") >= 1
-    assert registry.get_sample_value("iln_publish_failures_total", labels) == 0
-
-
-def version_at(path):
-    follower = Follower(path)
-    follower.refresh()
-    return follower.current.version
-
-
 def test_a_learner_that_needs_a_pickle(run):
     """A River learner is refused before the first event, unless pickles are allowed."""
     with pytest.raises(PublishingError, match="snapshot_pickle"):
@@ -72,27 +59,18 @@ def test_a_learner_that_needs_a_pickle(run):
     assert follower.refresh()
 
 
-def test_unset(run, tmp_path):
-    """Without `publish` nothing is published."""
-    run(publish=None)
-    assert list(tmp_path.glob("**/*.model")) == []
-
-
 def test_the_champion_is_published(tmp_path):
     """Of a contest the champion is published, as if it ran alone; a promotion changes it."""
     log = tmp_path / "log.db"
     append(log, [json.dumps({"x": {"a": n % 7}, "y": n % 7}).encode() for n in range(50)])
-    settings = Settings(
-        source=f"sqlite:{log}",
-        start="earliest",
-        snapshots="state",
+    settings = settings_of(
+        log,
         publish="models",
         snapshot_pickle=True,
+        learner="infinite-layer",
         learner_options={"profile": "fast"},
         challengers={"linear": {"learner": "support.contenders:linear"}},
         mixture=True,
-        metrics_port=None,
-        stop_at_end=True,
     )
 
     def published(name):
@@ -112,17 +90,3 @@ def test_the_champion_is_published(tmp_path):
     assert first.version < second.version < third.version
     assert first.learner.predict_interval({"a": 3})
     assert second.positions == {("log-events", 0): 52}
-
-
-def test_a_challenger_that_can_not_be_published(tmp_path):
-    """A challenger that would need a pickle is refused before it may become champion."""
-    (tmp_path / "e.jsonl").write_text('{"x": {}, "y": 1}\n')
-    settings = Settings(
-        source="e.jsonl",
-        publish="models",
-        learner="pool",
-        challengers={"linear": {"learner": "support.contenders:linear"}},
-        metrics_port=None,
-    )
-    with pytest.raises(PublishingError, match="snapshot_pickle"):
-        Service(settings)

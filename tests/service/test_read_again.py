@@ -26,13 +26,6 @@ def settings(tmp_path: Path) -> Settings:
     )
 
 
-def test_before_a_rebuild(settings: Settings) -> None:
-    """Without snapshots, or a folder for them, no record was read again."""
-    stream = source_stream(settings)
-    for each in (settings, settings.model_copy(update={"snapshots": None})):
-        assert not ReadAgain(each, stream).has("log-events", 0, 0)
-
-
 def test_offsets_of_both_logs(settings: Settings) -> None:
     """Each model's newest snapshot tells up to where its partitions were read, of either log."""
     stream = source_stream(settings)

@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from iln_stream.service import ENV_PREFIX, Service, Settings, SettingsError
+from iln_stream.service import ENV_PREFIX, Settings, SettingsError
 
 
 @pytest.fixture
@@ -19,50 +19,33 @@ def toml(tmp_path):
     return write
 
 
-def test_defaults():
-    """By default a run reads the local Kafka and serves metrics to this machine only."""
-    settings = Settings.load()
-    assert (settings.source, settings.bootstrap) == ("kafka", "127.0.0.1:9092")
-    assert settings.start is None
-    assert settings.metrics_host == "127.0.0.1"
-
-
 def test_precedence(toml, monkeypatch):
-    """A flag beats a variable, a variable beats the file, the file beats the default."""
+    """A flag beats a variable, a variable the file, the file the default; a flag that is not given
+    beats nothing."""
     file = toml('topic = "file"\nmetrics_host = "file"\nsource = "file.jsonl"\n')
     monkeypatch.setenv("ILN_TOPIC", "variable")
     monkeypatch.setenv("ILN_METRICS_HOST", "variable")
-    settings = Settings.load(file, topic="flag")
+    settings = Settings.load(file, topic="flag", source=None)
     assert settings.topic == "flag"
     assert settings.metrics_host == "variable"
     assert settings.source == "file.jsonl"
     assert settings.window == 1000
 
 
-def test_flag_not_given(toml):
-    """A flag that is not given does not override the file."""
-    assert Settings.load(toml("window = 5"), window=None).window == 5
-
-
-WRONG = {
-    "partitions": ("-1", "match pattern"),
-    "start": ("yesterday", "expected earliest, latest or a time with a UTC offset"),
-    "stop_at_end": ("perhaps", "valid boolean"),
-    "limit": ("0", "greater than or equal to 1"),
-    "kafka_options": ("{a", 'expected a JSON object like {"security_protocol": "SSL"}: '),
-    "types": ("temp=number", 'expected a JSON object like {"temp": "number"}: '),
-    "learner_options": ("[1]", "valid dictionary"),
-    "seed": ("one", "valid integer"),
-    "metrics_port": ("65536", "less than or equal to 65535"),
-    "window": ("1.5", "valid integer"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("partitions", "-1", "match pattern"),
+        ("start", "yesterday", "expected earliest, latest or a time with a UTC offset"),
+        ("kafka_options", "{a", 'expected a JSON object like {"security_protocol": "SSL"}: '),
+        ("learner_options", "[1]", "valid dictionary"),
+        ("metrics_port", "65536", "less than or equal to 65535"),
+    ],
+)
 @pytest.mark.parametrize("through", ["flag", "variable", "file"])
-def test_wrong_value(name, through, toml, monkeypatch):
-    """An error gives the expected and the actual value, and the key, flag and variable."""
-    value, expected = WRONG[name]
+def test_wrong_value(name, value, expected, through, toml, monkeypatch):
+    """An error gives the expected and the actual value, and the key, flag and variable; not the
+    value of an option that may hold a password."""
     config, flags = None, {}
     if through == "flag":
         flags[name] = value
@@ -76,9 +59,43 @@ def test_wrong_value(name, through, toml, monkeypatch):
     flag = name.replace("_", "-")
     assert line.startswith(f"{name} (--{flag}, ILN_{name.upper()}): ")
     assert expected in line
-    if name != "kafka_options":  # may hold a password
+    if name == "kafka_options":
+        assert "{a" not in line
+    else:
         assert line.endswith(f"got {value!r}" if name != "learner_options" else "got [1]")
     assert "Value error" not in line
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"horizon": "1,1"}, "a horizon is given twice"),
+        ({"horizon": "1x"}, "'1x' is no horizon"),
+        ({"lags": {"a": 0}}, "lags.*a: "),
+        ({"rolling_means": {"a": "b"}}, "rolling_means.*a: expected a number of records"),
+        ({"prediction_intervals": "0.9,1"}, "prediction_intervals .*between 0 and 1, not 1"),
+        ({"prediction_intervals": "0.5,0.5"}, "prediction_intervals .*twice"),
+        ({"class_weights": {"true": -1}}, "class_weights .*: a weight is a finite number"),
+        ({"class_weights": {"true": float("inf")}}, "class_weights .*: a weight is a finite num"),
+        ({"by_key": ""}, "by_key"),
+    ],
+)
+def test_values_of_a_form_of_their_own(given, message):
+    """A wrong value is refused with the setting's name and the form that is expected."""
+    with pytest.raises((SettingsError, ValueError), match=message):
+        Settings.load(**given)
+
+
+def test_forms_of_numbers():
+    """A list, its text and a single number mean the same; a single lag number means all up to it,
+    a single number of means is one window."""
+    for given in ([1, "6h"], "1, 6h"):
+        assert Settings(horizon=given).horizon == ("1", "6h")
+    assert Settings(horizon=24).horizon == ("24",)
+    found = Settings(lags='{"a": 3, "b": [7]}', rolling_means={"a": 3})
+    assert found.lags == {"a": [1, 2, 3], "b": [7]}
+    assert found.rolling_means == {"a": [3]}
+    assert Settings.load(prediction_intervals="0.9,0.5").prediction_intervals == (0.9, 0.5)
 
 
 def test_every_wrong_value_is_listed():
@@ -138,9 +155,9 @@ def test_a_label_as_number_or_text(given, meant, toml):
         assert (found, type(found)) == (meant, type(meant))
 
 
-@pytest.mark.parametrize("name", ["kafka_options", "learner_options"])
-def test_options(name, toml, monkeypatch):
+def test_options(toml, monkeypatch):
     """Options are JSON in flags and variables, and a table in TOML, with the same meaning."""
+    name = "learner_options"
     meant = {"budget": 500, "deep": {"list": [1, "a", None, True]}}
     said = '{"budget": 500, "deep": {"list": [1, "a", null, true]}}'
     assert getattr(Settings.load(**{name: said}), name) == meant
@@ -153,10 +170,8 @@ def test_options(name, toml, monkeypatch):
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ("earliest", "earliest"),
         ("latest", "latest"),
-        ("0", 0),
-        (1200, 1200),
+        ("1200", 1200),
         ("2026-01-31T12:00:00Z", dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)),
         ("2026-01-31T12:00:00+02:00", dt.datetime(2026, 1, 31, 10, tzinfo=dt.UTC)),
     ],
@@ -166,25 +181,19 @@ def test_start(said, meant):
     assert Settings.load(start=said).start == meant
 
 
-@pytest.mark.parametrize("said", ["2026-01-31T12:00:00", "2026-01-31", "Earliest", "", "-1", "1.5"])
+@pytest.mark.parametrize("said", ["2026-01-31T12:00:00", "Earliest", "", "-1", "1.5"])
 def test_start_that_is_ambiguous(said):
     """A time without a UTC offset is rejected, as it is ambiguous."""
     with pytest.raises(SettingsError, match=r"start \(--start, ILN_START\): expected earliest"):
         Settings.load(start=said)
 
 
-@pytest.mark.parametrize("zone", ["Z", "+02:00"])
-def test_start_as_a_toml_time(toml, zone):
-    """`start` accepts TOML's own datetime type."""
-    settings = Settings.load(toml(f"start = 2026-01-31T12:00:00{zone}"))
-    assert settings.start == dt.datetime.fromisoformat(f"2026-01-31T12:00:00{zone}")
-
-
-def test_start_as_a_toml_time_without_offset(toml):
-    """TOML's local dates and times are rejected, like the same text."""
-    expected = (
-        r"^start \(--start, ILN_START\): expected earliest, latest or a time with a UTC offset"
-    )
+def test_start_as_a_toml_time(toml):
+    """`start` accepts TOML's own datetime type; local dates and times are rejected, like the same
+    text."""
+    meant = dt.datetime(2026, 1, 31, 10, tzinfo=dt.UTC)
+    assert Settings.load(toml("start = 2026-01-31T12:00:00+02:00")).start == meant
+    expected = r"^start \(--start, ILN_START\): expected earliest, latest or a time with a UTC"
     for said in ("2026-01-31T12:00:00", "2026-01-31", "-5", "true"):
         with pytest.raises(SettingsError, match=expected):
             Settings.load(toml(f"start = {said}"))
@@ -196,13 +205,6 @@ def test_every_setting_is_described():
     assert undescribed == []
 
 
-def test_a_password_is_not_shown():
-    """Errors in kafka_options do not quote the value, which may hold secrets."""
-    with pytest.raises(SettingsError, match="kafka_options") as caught:
-        Settings.load(kafka_options='{"sasl_plain_password": "hunter2", ')
-    assert "hunter2" not in str(caught.value)
-
-
 def test_a_misspelt_variable_is_warned_about(monkeypatch, recwarn):
     """An unknown variable that resembles a setting gets a warning; other variables do not."""
     monkeypatch.setenv("ILN_TARGE", "price")
@@ -210,23 +212,3 @@ def test_a_misspelt_variable_is_warned_about(monkeypatch, recwarn):
     Settings.load()
     (warning,) = recwarn
     assert str(warning.message) == "ILN_TARGE is not a setting; did you mean ILN_TARGET?"
-
-
-def test_a_misspelt_key_gets_a_suggestion(tmp_path):
-    """The error about an unknown TOML key suggests the setting that it resembles."""
-    file = tmp_path / "iln.toml"
-    file.write_text("metric_port = 1\n")
-    with pytest.raises(
-        SettingsError, match=r"metric_port \(unknown setting; did you mean metrics_port\?\)"
-    ):
-        Settings.load(file)
-
-
-def test_waiting_events_need_an_id(tmp_path):
-    """Without an id no label finds its event, which would be silently learned never."""
-    file = tmp_path / "events.jsonl"
-    file.write_text('{"ticket": "T0", "y": 1}\n')
-    waiting = Settings(source=str(file), target="y", pending_events=10)
-    with pytest.raises(SettingsError, match="pending_events: set id_field"):
-        Service(waiting)
-    Service(waiting.model_copy(update={"id_field": "ticket"}))

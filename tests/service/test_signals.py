@@ -14,17 +14,6 @@ def handlers():
     return [signal.getsignal(number) for number in SIGNALS]
 
 
-@pytest.mark.parametrize("number", SIGNALS, ids=lambda n: n.name)
-def test_stop(number, caplog):
-    """A signal calls `stop` and logs its name, and interrupts nothing."""
-    caplog.set_level("INFO", "iln_stream")
-    stopped = []
-    with stop_on_signals(lambda: stopped.append(True)):
-        signal.raise_signal(number)
-    assert stopped == [True]
-    assert caplog.messages == [f"{number.name}: finishing the current event"]
-
-
 def test_handlers_are_restored():
     """After a run, also a failed one, Ctrl-C means again what it meant before."""
     before = handlers()

@@ -1,18 +1,20 @@
 """Starting, restarting and stopping real processes."""
 
+import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
+from support.running_api import eventually
 
 from iln_stream.errors import IlnError, UnrecoverableError
-from iln_stream.service.supervisor import RestartPolicy, Supervisor
+from iln_stream.service.supervisor import RestartPolicy, Restarts, Supervisor
 
 COMMAND = [sys.executable, str(Path(__file__).parent / "children.py")]
-QUICK = RestartPolicy(limit=2, within=60.0, first=0.01)
+QUICK = RestartPolicy(limit=1, within=60.0, first=0.01)
 
 
 @pytest.fixture
@@ -36,27 +38,18 @@ def stop_once(condition: Callable[[], bool], supervised: Supervisor) -> None:
     """Stop the processes from another thread as soon as a condition holds."""
 
     def watch() -> None:
-        deadline = monotonic() + 30.0
-        while not condition() and monotonic() < deadline:
-            sleep(0.01)
+        eventually(condition)
         supervised.stop()
 
     threading.Thread(target=watch, daemon=True).start()
 
 
-def test_it_ends_with_the_last_process() -> None:
-    """Processes whose work is done are not started again."""
-    supervised = supervisor(("finish", ""), ("finish", ""))
-    supervised.run()
-    assert [worker.restarts.n for worker in supervised.workers] == [0, 0]
-    assert all(worker.is_over and worker.child is None for worker in supervised.workers)
-
-
 def test_a_process_that_fails_is_started_again(tmp_path: Path) -> None:
-    """The others go on meanwhile."""
+    """The others go on meanwhile; a process whose work is done is not started again."""
     supervised = supervisor(("fail_once", str(tmp_path / "failed")), ("finish", ""))
     supervised.run()
     assert [worker.restarts.n for worker in supervised.workers] == [1, 0]
+    assert all(worker.is_over and worker.child is None for worker in supervised.workers)
 
 
 @pytest.mark.parametrize(
@@ -67,10 +60,10 @@ def test_too_many_failures(job: str, reason: str, waits: tuple[str, str]) -> Non
     if a process ends although its work is not done."""
     supervised = supervisor((job, "no disk"), waits)
     with pytest.raises(
-        IlnError, match=f"worker 0 failed after 2 restarts within 1 minutes: {reason}"
+        IlnError, match=f"worker 0 failed after 1 restarts within 1 minutes: {reason}"
     ):
         supervised.run()
-    assert [worker.restarts.n for worker in supervised.workers] == [2, 0]
+    assert [worker.restarts.n for worker in supervised.workers] == [1, 0]
     assert all(worker.child is None for worker in supervised.workers)
 
 
@@ -109,8 +102,33 @@ def test_a_failure_while_stopping(tmp_path: Path) -> None:
         supervised.run()
 
 
-def test_a_command_that_does_not_exist(waits: tuple[str, str]) -> None:
-    """If a process can't be started at all, the error is raised."""
-    missing = Supervisor(["/no/such/program"], [waits], ["worker 0"], QUICK)
-    with pytest.raises(FileNotFoundError):
-        missing.run()
+_SUPERVISOR = """
+import sys
+from iln_stream.service.supervisor import Supervisor
+Supervisor([sys.executable, sys.argv[1]], [("wait", sys.argv[2])], ["worker 0"]).run()
+"""
+
+
+def test_a_process_ends_with_its_supervisor(waits: tuple[str, str]) -> None:
+    """A process whose supervisor is killed gets SIGTERM and ends."""
+    command = [sys.executable, "-c", _SUPERVISOR, COMMAND[1], waits[1]]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as supervisor:
+        eventually(Path(waits[1]).exists)
+        supervisor.send_signal(signal.SIGKILL)
+        # Standard error of both is one pipe: it ends when the child has ended, too.
+        _, said = supervisor.communicate(timeout=30)
+    assert b"the supervisor is gone" in said
+
+
+def test_each_restart_waits_twice_as_long() -> None:
+    """Up to the longest wait."""
+    restarts = Restarts(RestartPolicy(limit=6, within=600.0, first=1.0, longest=10.0))
+    waits = [restarts.after_failure(float(second)) for second in range(6)]
+    assert waits == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
+
+
+def test_failures_are_forgotten() -> None:
+    """Only failures of the last minutes count, so that one a day is never too many."""
+    restarts = Restarts(RestartPolicy(limit=1, within=60.0, first=1.0))
+    assert [restarts.after_failure(100.0 * day) for day in range(10)] == [1.0] * 10
+    assert restarts.after_failure(930.0) is None

@@ -1,40 +1,22 @@
 """Runs that join events with labels of a second log, both embedded."""
 
 import json
-import random
 import re
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
-from support.embedded_log import append, values
-from support.running_command import Command
+from support.embedded_log import append, settings_of, values
 from support.saved_state import saved
 
 from iln_stream.cli.dead_letters import replay_letters
 from iln_stream.errors import IlnError, LostPlaceError, RefusedError
-from iln_stream.loop import LateLabels, Listener, PrequentialLoop, Step
-from iln_stream.service import (
-    Service,
-    Settings,
-    SettingsError,
-    build_decoder,
-    build_learner,
-    rebuild,
-    source_stream,
-    task_of,
-)
-from iln_stream.service.assembly import late_policy
-from iln_stream.service.streams import build_label_log, open_inputs, readers
-from iln_stream.snapshots import learner_state
-from iln_stream.state import pack
-from iln_stream.streams import NewRecord, Sequencer, StreamPartition, read_journal
+from iln_stream.service import Service, Settings, SettingsError, rebuild
+from iln_stream.streams import NewRecord, StreamPartition
 from iln_stream.streams.sqlite import create_topic
 
-N, DELAY = 600, 60.5
+N, DELAY = 300, 60.5
 START = 1_700_000_000
 
 
@@ -55,31 +37,14 @@ def label(number: int) -> NewRecord:
 
 def settings(path: Path, **more: Any) -> Settings:
     given = {
-        "source": f"sqlite:{path}",
         "labels": f"sqlite:{path}#labels",
         "id_field": "order",
         "time_field": "at",
         "labels_settings": {"id_field": "ref", "target": "minutes", "time_field": "done"},
         "pending_events": 200,
         "predictions": f"sqlite:{path}#predictions",
-        "snapshots": str(path.parent / "state"),
-        "stop_at_end": True,
-        "learner": "pool",
-        "learner_options": {"size": 16},
-        "metrics_port": None,
     }
-    return Settings(**{**given, **more})
-
-
-def arguments(given: Settings) -> Iterator[str]:
-    """The flags of these settings."""
-    for name in given.model_fields_set:
-        value = getattr(given, name)
-        flag = f"--{name.replace('_', '-')}"
-        if isinstance(value, bool):
-            yield flag if value else f"--no-{flag[2:]}"
-        elif value is not None:
-            yield from (flag, json.dumps(value) if isinstance(value, dict) else str(value))
+    return settings_of(path, **{**given, **more})
 
 
 def fill(path: Path, begin: int = 0, end: int = N) -> None:
@@ -97,12 +62,6 @@ def run(given: Settings) -> dict[str, int]:
         "labelled": sum(each.scores.n_labelled for each in counted),
         "dead_letters": sum(each.n_dead_letters for each in counted),
     }
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the logs are."""
-    return tmp_path / "log.db"
 
 
 def test_a_backlog_is_joined_as_live(path: Path) -> None:
@@ -143,108 +102,6 @@ def test_a_learner_of_each_partition(path: Path) -> None:
     for number in (0, 1):
         header = saved(path.parent / "state", "log-events", number).header
         assert header.positions.keys() == {("log-events", number), ("log-labels", number)}
-
-
-def test_unequal_partitions(path: Path) -> None:
-    """A learner per partition is refused if the logs have different numbers of partitions."""
-    create_topic(path, "events", 2)
-    create_topic(path, "labels", 3)
-    with pytest.raises(SettingsError, match=r"learner_per = 'partition'.* has 2 and .* 3: give"):
-        Service(settings(path, learner_per="partition"))
-
-
-def test_a_restart_makes_no_difference(path: Path) -> None:
-    """A run that resumes ends with the state and predictions of one that was not interrupted."""
-    fill(path, 0, 300)
-    run(settings(path))
-    fill(path, 300)
-    run(settings(path))
-    whole = path.with_name("whole.db")
-    for begin, end in ((0, 300), (300, N)):  # the same arrival
-        fill(whole, begin, end)
-        run(settings(whole, snapshots=str(whole.parent / "whole"), snapshot_keep=1))
-    one = saved(path.parent / "state", "log-events")
-    other = saved(whole.parent / "whole", "whole-events")
-    assert one.learner == other.learner
-    assert one.n_labelled == N
-
-
-@pytest.mark.parametrize("partitions", [(1, 1), (2, 3)])
-def test_kills(path: Path, partitions: tuple[int, int]) -> None:
-    """After kills the state is that of the order in which predictions were published first."""
-    rng = random.Random(str(partitions))
-    create_topic(path, "events", partitions[0])
-    create_topic(path, "labels", partitions[1])
-    often = {"snapshot_seconds": 0.02, "snapshot_keep": 10_000}
-    given = settings(path, **often, stop_at_end=False, metrics_port=0)
-    n_events, n_labels = 0, 0
-    for _ in range(4):
-        with Command(path.parent, "run", *arguments(given)) as learner:
-            learner.wait_until_it_says("metrics at")
-            while n_events < N:
-                count = rng.randint(1, 60)
-                append(path, [event(n) for n in range(n_events, min(N, n_events + count))])
-                n_events = min(N, n_events + count)
-                count = rng.randint(1, 60)
-                late = [label(n) for n in range(n_labels, min(n_events, n_labels + count))]
-                append(path, late, "labels")
-                n_labels += len(late)
-                if rng.random() < 0.1:
-                    break
-                time.sleep(rng.uniform(0, 0.02))
-            learner.kill()
-    append(path, [event(n) for n in range(n_events, N)])
-    append(path, [label(n) for n in range(n_labels, N)], "labels")
-    assert run(settings(path, **often)) == {"events": N, "labelled": N, "dead_letters": 0}
-    name = 0 if partitions[0] == 1 else "all"
-    killed = saved(path.parent / "state", "log-events", name)
-    learner_state, predicted = uninterrupted(given, path.parent / "state" / f"log-events-{name}")
-    assert killed.learner == learner_state
-    sent = {
-        (each["partition"], each["offset"]): each["y_pred"]
-        for number in range(partitions[0])
-        for each in map(json.loads, values(path, "predictions", number))
-    }
-    assert sent == predicted
-
-
-def uninterrupted(
-    given: Settings, folder: Path
-) -> tuple[dict[str, bytes], dict[tuple[int, int], float]]:
-    """Return state and predictions of a loop that reads, at once, the whole order in the journal.
-
-    The journal has it all, as the first snapshot is kept.
-    """
-    given = given.model_copy(update={"stop_at_end": True})
-    stream = source_stream(given)
-    (reader,) = readers(given, stream)
-    (journal,) = folder.glob("*.journal")
-    inputs = open_inputs(given, stream, reader, lambda _: "earliest")
-    streams = inputs[0].stream, inputs[-1].stream
-    source = Sequencer(inputs, None, read_journal(journal, streams))
-    learner = build_learner(given, reader.seed)
-    task = task_of(learner)
-    policy, seen = late_policy(given, task), Predictions()
-    assert policy is not None
-    PrequentialLoop(
-        source, learner, [seen], task=task, late=LateLabels(policy, task, streams),
-        decoder=build_decoder(given, stream, task), labels=build_label_log(given, task),
-    ).run()  # fmt: skip
-    source.close()
-    arrays, text = pack(learner_state(learner, allow_pickle=False))
-    state = {name: array.tobytes() for name, array in arrays.items()} | {"": text.encode()}
-    return state, seen.y_pred
-
-
-class Predictions(Listener):
-    """Keeps the predictions by position."""
-
-    def __init__(self) -> None:
-        self.y_pred: dict[tuple[int, int], float] = {}
-
-    def on_step(self, step: Step) -> None:
-        if not step.late:
-            self.y_pred[step.origin.partition, step.offset] = step.y_pred
 
 
 def test_a_recreated_log_of_labels(path: Path) -> None:

@@ -7,8 +7,7 @@ import pytest
 from river import linear_model
 
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
-from iln_stream.service import Service, Settings, SettingsError
-from iln_stream.service.recovery import configuration
+from iln_stream.service import Service, Settings
 
 LOGISTIC = "river.linear_model:LogisticRegression"
 LINES = [{"a": n % 5 / 5, "fraud": n % 10 == 3, "n": 1 + n % 3} for n in range(60)]
@@ -51,29 +50,6 @@ def test_a_weight_that_is_missing_or_wrong() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (
-            {"learner": "river.naive_bayes:GaussianNB", "weight_field": "n"},
-            "weight_field: GaussianNB takes no weights",
-        ),
-        (
-            {"learner": "river.naive_bayes:GaussianNB", "class_weights": {"true": 2}},
-            "class_weights: GaussianNB takes no weights",
-        ),
-        (
-            {"learner": "river.linear_model:LinearRegression", "class_weights": {"true": 2}},
-            "class_weights: LinearRegression learns numbers",
-        ),
-    ],
-)
-def test_learners_without_weights(more: dict[str, object], said: str) -> None:
-    """Weights for a learner that takes none are an error before anything is read."""
-    with pytest.raises(SettingsError, match=said):
-        run(**more)
-
-
 @pytest.mark.parametrize("pending", [False, True])
 def test_our_classifier_takes_weights(pending: bool) -> None:
     """It learns what it learns alone with `w`, also where labels are late."""
@@ -92,12 +68,7 @@ def test_our_classifier_takes_weights(pending: bool) -> None:
 
 @pytest.mark.parametrize(
     "learner",
-    [
-        "infinite-layer",
-        "iln_stream:RandomFeatureRidge",
-        "pool",
-        "river.linear_model:LinearRegression",
-    ],
+    ["infinite-layer", "pool", "river.linear_model:LinearRegression"],
 )
 def test_learners_of_numbers_take_weights(learner: str) -> None:
     """Of all events a learner of ours learns one less if its weight is too large to count."""
@@ -109,20 +80,3 @@ def test_learners_of_numbers_take_weights(learner: str) -> None:
     river = learner.startswith("river")
     assert worker.watched.n_dead_letters == (0 if river else 1)
     assert river or "must be a weight from 0 to 1,000,000" in Path("dead-letters.jsonl").read_text()
-
-
-@pytest.mark.parametrize("weight", [-1, True, "2", float("inf")])
-def test_wrong_class_weights(weight: object) -> None:
-    """A class's weight is a finite number that is not negative."""
-    with pytest.raises(SettingsError, match=r"class_weights .*: a weight is a finite number"):
-        Settings.load(class_weights={"true": weight})
-
-
-def test_snapshots_of_releases_without_weights() -> None:
-    """Snapshots whose configuration has no weights resume; other weights are another learner."""
-    unset = configuration(Settings(target="y"))
-    assert unset["class_weights"] is None
-    assert "weight_field" not in unset["fields"]
-    weighted = Settings(target="y", weight_field="n", class_weights={"true": 2})
-    assert configuration(weighted)["class_weights"] == {"true": 2.0}
-    assert configuration(weighted)["fields"]["weight_field"] == "n"

@@ -1,54 +1,38 @@
 """`run --workers N`: real processes that learn from real logs."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import signal
 import sqlite3
 import sys
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 
 import pytest
 from chaos.late_stream import late_records, number
-from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
+from chaos.logs import EmbeddedLog, TestedLog
 from chaos.stream import event
 from prometheus_client.core import Metric
 from prometheus_client.parser import text_string_to_metric_families
-from support.embedded_log import values
-from support.kafka_topics import read_topic
+from support.embedded_log import settings_of
+from support.running_api import eventually
 from support.running_command import Command
 from support.saved_state import saved
+from support.web import ask
 
 from iln_stream.errors import IlnError
 from iln_stream.loop import Listener, Step
-from iln_stream.service import Settings, SettingsError, WorkerProcesses
+from iln_stream.service import Settings, SettingsError, WorkerJob, WorkerProcesses
 from iln_stream.service.supervisor import RestartPolicy
 from iln_stream.service.worker_processes import shares_of
 
 PARTITIONS = 4
-N = 250
+N = 100
 """Events of each partition, in one batch."""
-
-_DEADLINE_SECONDS = 60.0
-
-
-@pytest.fixture(params=["embedded", "kafka"])
-def log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TestedLog]:
-    """An empty log with four partitions, of each kind."""
-    made: TestedLog
-    if request.param == "embedded":
-        made = EmbeddedLog(tmp_path / "log.db", PARTITIONS)
-    else:
-        made = KafkaLog(request.getfixturevalue("broker").bootstrap, "workers", PARTITIONS)
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -81,21 +65,11 @@ def run_to_the_end(
     return command
 
 
-def published(log: TestedLog, folder: Path, out: str, partition: int) -> list[bytes]:
-    """The predictions of a partition, without those that repeat one."""
-    if isinstance(log, EmbeddedLog):
-        found = values(folder / "log.db", out, partition)
-    else:
-        assert isinstance(log, KafkaLog)
-        records = read_topic(log._bootstrap, f"{log.name}-{out}", partition)
-        found = [record.value for record in records]
-    return list(dict.fromkeys(found))
-
-
 def by_horizon(predictions: list[bytes]) -> dict[str | None, list[bytes]]:
-    """Group predictions, as the learners of different horizons write in no common order."""
+    """Group predictions, as the learners of different horizons write in no common order; without
+    those that repeat one."""
     groups: dict[str | None, list[bytes]] = {}
-    for each in predictions:
+    for each in dict.fromkeys(predictions):
         groups.setdefault(json.loads(each).get("horizon"), []).append(each)
     return groups
 
@@ -113,9 +87,9 @@ def assert_as_one_process(log: TestedLog, folder: Path, *more: str, out: str = "
         assert ours.learner == whole.learner
         assert ours.state["counts"] == whole.state["counts"]
     for partition in range(PARTITIONS):
-        predictions = by_horizon(published(log, folder, "whole", partition))
+        predictions = by_horizon(log.published("whole", partition))
         assert predictions
-        assert by_horizon(published(log, folder, out, partition)) == predictions
+        assert by_horizon(log.published(out, partition)) == predictions
 
 
 def families(command: Command) -> dict[str, Metric]:
@@ -123,8 +97,7 @@ def families(command: Command) -> dict[str, Metric]:
     address = re.search(r"http://\S+/metrics", command.said)
     if address is None:
         return {}
-    with urllib.request.urlopen(address[0], timeout=10) as response:
-        parsed = list(text_string_to_metric_families(response.read().decode()))
+    parsed = list(text_string_to_metric_families(ask(address[0])[1]))
     assert len({each.name for each in parsed}) == len(parsed)
     return {each.name: each for each in parsed}
 
@@ -146,11 +119,12 @@ def learned(command: Command) -> float:
 
 def wait_until(command: Command, condition: Callable[[], Any]) -> None:
     """Wait until a condition holds; fail if the command ends or takes too long."""
-    deadline = monotonic() + _DEADLINE_SECONDS
-    while not condition():
+
+    def holds() -> Any:
         assert command.runs, command.said
-        assert monotonic() < deadline, command.said
-        sleep(0.05)
+        return condition()
+
+    eventually(holds)
 
 
 def pids(command: Command) -> dict[int, int]:
@@ -171,19 +145,18 @@ def lives(pid: int) -> bool:
 # Learning
 
 
-def test_another_number_of_workers(log: TestedLog, tmp_path: Path) -> None:
+def test_another_number_of_workers(embedded: EmbeddedLog, tmp_path: Path) -> None:
     """A run that was killed with one process is resumed by two, and then by three, to the bits of
     one process that was not interrupted: a learner does not depend on the process that has it."""
-    send(log, 0)
-    with run(log, tmp_path, 1, "--snapshot-seconds", "0.05") as command:
+    with run(embedded, tmp_path, 1, "--snapshot-seconds", "0.05") as command:
         wait_until(command, lambda: learned(command) > PARTITIONS * N / 2)
         command.kill()
-    send(log, 1)
-    two = run_to_the_end(log, tmp_path, 2)
+    send(embedded, 1)
+    two = run_to_the_end(embedded, tmp_path, 2)
     assert "[worker 0] resuming from the newest snapshot" in two.said
-    send(log, 2)
-    run_to_the_end(log, tmp_path, 3)
-    assert_as_one_process(log, tmp_path)
+    send(embedded, 2)
+    run_to_the_end(embedded, tmp_path, 3)
+    assert_as_one_process(embedded, tmp_path)
 
 
 CHALLENGERS = {"small": {"learner": "pool", "learner_options": {"size": 16}}}
@@ -192,10 +165,14 @@ CHALLENGERS = {"small": {"learner": "pool", "learner_options": {"size": 16}}}
 @pytest.mark.parametrize(
     "more",
     [
-        pytest.param(("--pending-events", "100", "--recent-ids", "1000"), id="late labels"),
+        pytest.param(
+            (
+                *("--pending-events", "100", "--recent-ids", "1000", "--publish", "models"),
+                *("--challengers", json.dumps(CHALLENGERS), "--mixture"),
+            ),
+            id="late labels, challengers, published versions",
+        ),
         pytest.param(("--target", "x.a", "--ignore", "y", "--horizon", "1,3"), id="horizon"),
-        pytest.param(("--challengers", json.dumps(CHALLENGERS), "--mixture"), id="challengers"),
-        pytest.param(("--publish", "models"), id="published versions"),
     ],
 )
 def test_what_belongs_to_a_partition(
@@ -208,9 +185,11 @@ def test_what_belongs_to_a_partition(
     assert_as_one_process(embedded, tmp_path, *more)
 
 
-def test_a_worker_is_killed(log: TestedLog, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["embedded", "kafka"])
+def test_a_worker_is_killed(make_log: Callable[..., TestedLog], tmp_path: Path, kind: str) -> None:
     """A worker that is killed is restarted and ends with the bits of a run without kills; no
     counter goes back, and the other worker is not disturbed."""
+    log = make_log(kind, PARTITIONS)
     send(log, 0)
     shown: list[dict[str, float]] = []
     with run(log, tmp_path, 2, "--snapshot-seconds", "0.05") as command:
@@ -285,9 +264,8 @@ def test_the_supervisor_is_killed(embedded: EmbeddedLog, tmp_path: Path) -> None
         wait_until(command, lambda: learned(command) > 0)
         workers = pids(command)
         send(embedded, 1)
-        stop_outside_transactions(
-            workers[1], tmp_path / "log.db"
-        )  # it holds its partitions a little longer
+        # It holds its partitions a little longer.
+        stop_outside_transactions(workers[1], tmp_path / "log.db")
         command.kill()
         with run(embedded, tmp_path, 2, "--stop-at-end") as following:
             following.wait_until_it_says("another process learns with")
@@ -298,20 +276,17 @@ def test_the_supervisor_is_killed(embedded: EmbeddedLog, tmp_path: Path) -> None
     assert_as_one_process(embedded, tmp_path)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_saves_everything(
-    embedded: EmbeddedLog, tmp_path: Path, number: signal.Signals
-) -> None:
-    """SIGTERM and SIGINT reach each worker, which finishes its event and saves its state."""
+def test_a_signal_saves_everything(embedded: EmbeddedLog, tmp_path: Path) -> None:
+    """SIGINT reaches each worker, which finishes its event and saves its state, as SIGTERM does."""
     with run(embedded, tmp_path, 2) as command:
         wait_until(command, lambda: learned(command) == PARTITIONS * N * 49 / 50)
-        command.signal(number)
+        command.signal(signal.SIGINT)
         assert command.wait() == 0, command.said
     assert not any(map(lives, pids(command).values()))
     for partition in range(PARTITIONS):
         found = saved(tmp_path / "state-p", embedded.name, partition)
-        assert found.header.positions == {("log-events", partition): N}
-    assert "[worker 1] partition 3: 245 events, 5 dead letters" in command.said
+        assert found.header.positions == {partition: N}
+    assert "[worker 1] partition 3: 98 events, 2 dead letters" in command.said
 
 
 def test_a_signal_during_the_start(embedded: EmbeddedLog, tmp_path: Path) -> None:
@@ -375,7 +350,7 @@ def labels(family: Metric) -> set[tuple[str, str, str | None]]:
 
 def test_what_a_restart_can_not_fix(embedded: EmbeddedLog, tmp_path: Path) -> None:
     """A worker that refuses its snapshots is not restarted: the run ends with its message."""
-    run_to_the_end(embedded, tmp_path, 2)
+    run_to_the_end(embedded, tmp_path, 1)
     with run(embedded, tmp_path, 2, "--seed", "7") as command:
         assert command.wait() == 2
     assert "was saved with other settings: seed was 1 and is 7" in command.said.replace("\n", " ")
@@ -393,16 +368,8 @@ class FailsAtOffset10(Listener):
 
 def in_process(path: Path, **more: Any) -> Settings:
     """Settings of a run from an embedded log."""
-    given = {
-        "source": f"sqlite:{path}",
-        "snapshots": str(path.parent / "state"),
-        "learner_per": "partition",
-        "workers": 2,
-        "learner": "shrinking-gradient",
-        "learner_options": {"budget": 50, "draws": 16},
-        "metrics_port": None,
-    }
-    return Settings(**{**given, **more})
+    own = {"learner_per": "partition", "workers": 2, "stop_at_end": False}
+    return settings_of(path, **{**own, **more})
 
 
 def test_a_worker_that_always_fails(
@@ -424,51 +391,19 @@ def test_a_worker_that_always_fails(
     assert all(worker.child is None for worker in processes.supervisor.workers)
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"learner_per": "topic"}, "workers: set learner_per = partition, as one learner of all"),
-        ({"snapshots": None}, "workers: set snapshots"),
-        ({"source": "events.jsonl", "snapshots": None}, "workers: events.jsonl has no partitions"),
-        ({"predictions": "p.jsonl"}, "set predictions, now 'p.jsonl', to .* several processes"),
-        ({"predictions": "-"}, "set predictions, now '-', to .* several processes can't write"),
-        ({"dead_letters": "d.jsonl"}, "set dead_letters, now 'd.jsonl', to .* several processes"),
-        (
-            {"learner_per": "topic", "snapshots": None, "dead_letters": "d.jsonl"},
-            "set learner_per = .*; set snapshots, .*; set dead_letters, .*; or unset workers",
-        ),
-        ({"workers": 5}, r"workers = 5: more than there are partitions \(4\)"),
-        ({"workers": 2, "partitions": "3"}, r"workers = 2: more than there are partitions \(1\)"),
-    ],
-)
-def test_what_can_not_be_shared(
-    embedded: EmbeddedLog, tmp_path: Path, more: dict[str, Any], message: str
-) -> None:
-    """What only one process can learn, resume or write is refused, with the remedy."""
-    with pytest.raises(SettingsError, match=message):
-        WorkerProcesses(in_process(tmp_path / "log.db", **more))
-
-
 def test_chosen_partitions_are_shared() -> None:
     """Each chosen partition has exactly one worker, and no worker has two more than another."""
     assert shares_of((1, 3, 5, 6, 9), 3) == [(1, 6), (3, 9), (5,)]
 
 
-def test_settings_reach_the_workers_as_they_are(tmp_path: Path) -> None:
-    """Values that text would change arrive unchanged, and so does what was given explicitly."""
-    from iln_stream.service import WorkerJob
-
-    given = in_process(
-        tmp_path / "log.db",
-        pending_label='"0"',
-        start="2026-01-31T12:00:00Z",
-        null_values=("", "x"),
-    )
-    job = WorkerJob.of(1, given, (0, 2), True)
-    settings = job.settings
-    assert job.accept_loss
-    theirs = {"partitions", "workers", "metrics_host", "metrics_port", "page_port"}
-    assert settings.model_dump(exclude=theirs) == given.model_dump(exclude=theirs)
-    assert (settings.partitions, settings.workers) == ("0,2", 1)
+def test_settings_reach_the_workers_as_they_are(path: Path) -> None:
+    """Values that text would change arrive unchanged, and so does what was given explicitly; more
+    workers than partitions are refused."""
+    given = in_process(path, pending_label='"0"', start="2026-01-31T12:00:00Z", partitions="3")
+    settings = WorkerJob.of(1, given).settings
+    assert settings == given
     assert settings.pending_label == "0"
     assert settings.model_fields_set == given.model_fields_set
+    EmbeddedLog(path, PARTITIONS)
+    with pytest.raises(SettingsError, match=r"workers = 2: more than there are partitions \(1\)"):
+        WorkerProcesses(given)

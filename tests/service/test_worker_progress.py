@@ -6,7 +6,7 @@ from time import monotonic, sleep
 import pytest
 from prometheus_client.core import CounterMetricFamily
 
-from iln_stream.service.worker_processes import WorkerProgress, progress_line
+from iln_stream.service.worker_processes import WorkerProgress
 
 
 def test_it_logs_until_it_is_closed(caplog: pytest.LogCaptureFixture) -> None:
@@ -25,10 +25,3 @@ def test_it_logs_until_it_is_closed(caplog: pytest.LogCaptureFixture) -> None:
     assert set(caplog.messages) == {
         "1,234 events; worker 0: 0, 0 to go; worker 1: 1,234, 0 to go",
     }
-
-
-def test_before_any_worker_answers() -> None:
-    """Workers that have not begun have no events yet."""
-    assert progress_line([], [(0,), (1,)]) == (
-        "0 events; worker 0: 0, 0 to go; worker 1: 0, 0 to go"
-    )

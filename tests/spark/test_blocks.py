@@ -15,14 +15,6 @@ def grown(stored, blocks, states):
     return blocks
 
 
-def test_each_block_is_appended_once():
-    """As a state grows, only its new blocks are written."""
-    stored, all_blocks = KeyInMemory(), [Block(np.full(100, i)) for i in range(20)]
-    grown(stored, AppendedBlocks(), (all_blocks[:n] for n in range(1, 21)))
-    assert len(stored.list) == 20
-    assert stored.n_replaced == 0
-
-
 def test_restored_learner_appends_only_what_is_new():
     """After a restart blocks are other objects with the same values: they are not written again."""
     stored = KeyInMemory()

@@ -65,12 +65,8 @@ def test_records_come_back(key):
     records, n_rows = read(gather(batches(found, 128)))
     assert records == expected(found)
     assert n_rows == 5
-
-
-def test_a_slice_of_a_batch_comes_back():
-    """Arrow's slices share their buffers with the whole: offsets begin elsewhere."""
-    found = list(rows(100, key=True))
-    (whole,) = batches(found, 100)
+    # Arrow's slices share their buffers with the whole: offsets begin elsewhere.
+    (whole,) = batches(found, 1000)
     assert read(gather([whole.slice(30, 50)]))[0] == expected(found[30:80])
 
 

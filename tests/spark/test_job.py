@@ -9,7 +9,6 @@ from support.spark_job import SparkJob
 from support.spark_keys import keyed_events, plain_loop, stored_learners
 
 from iln_stream.learners import state_of
-from iln_stream.settings import SettingsError
 from iln_stream.spark.job import main, plan_of, settings_of
 from iln_stream.spark.stored import packed
 
@@ -111,14 +110,6 @@ def test_settings_of_both_are_read(tmp_path, monkeypatch):
         *("kafka:t", "y", "shop", 50),
     )
     assert plan_of(settings, own, "t").key_input == "shop"
-
-
-def test_settings_that_the_job_lacks_are_refused(tmp_path):
-    """A setting without effect would let people believe that it has one."""
-    file = tmp_path / "learner.toml"
-    file.write_text('source = "kafka:t"\npending_events = 100\n')
-    with pytest.raises(SettingsError, match="pending_events"):
-        settings_of(["--config", str(file)])
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ from iln_stream.learners.keyed import (
     predict_event,
 )
 from iln_stream.loop import LearnerError
-from iln_stream.spark.keys import KeyedLearners, learners_of, without_key
+from iln_stream.spark.keys import KeyedLearners
 from iln_stream.spark.plan import Plan, prior_of
 from iln_stream.spark.stored import packed
 from iln_stream.state import Block
-from iln_stream.streams import Record, StreamPartition
+from iln_stream.streams import Record
 
 EVENTS = [event for _, event in keyed_events(240, 1)]
 
@@ -47,11 +47,12 @@ def test_state_and_predictions_are_those_of_the_plain_loop(plan):
     """The same events in the same order give the same bits, however batches split them."""
     learner, expected = plain_loop(plan.prior, EVENTS)
     for size in (240, 60, 7):
-        stored = KeyInMemory()
-        messages = learned_in_batches(KeyedLearners(plan), stored, size)
+        learners, stored = KeyedLearners(plan), KeyInMemory()
+        messages = learned_in_batches(learners, stored, size)
         assert predictions(messages) == expected
         assert stored.stored.inline == packed(state_of(learner))
         assert stored.stored.n == 240
+        assert learners.n_restored == 0  # while the store has what this worker wrote
 
 
 def test_restored_learner_goes_on_as_if_it_had_stayed(plan):
@@ -65,13 +66,6 @@ def test_restored_learner_goes_on_as_if_it_had_stayed(plan):
         assert worker.n_restored == (start > 0)
     assert moved.stored == stored.stored
     assert predictions(messages) == plain_loop(plan.prior, EVENTS)[1]
-
-
-def test_live_learner_is_not_parsed_again(plan):
-    """While the store has what this worker wrote, nothing is read but the small part."""
-    learners, stored = KeyedLearners(plan), KeyInMemory()
-    learned_in_batches(learners, stored, 20)
-    assert learners.n_restored == 0
 
 
 def test_failed_micro_batch_is_learned_again(plan):
@@ -146,20 +140,6 @@ def test_learner_that_always_fails_ends_the_query(plan):
     fails = Plan("t", prior_of(Failing()), max_failures_in_a_row=10)
     with pytest.raises(LearnerError, match="10 events in a row"):
         KeyedLearners(fails).learn(b"k", KeyInMemory(), records_of(EVENTS[:20], "k"))
-
-
-def test_record_without_key_becomes_a_dead_letter():
-    """No learner gets it, and nobody has to search for it."""
-    letter = json.loads(without_key(Record(7, b"{}", StreamPartition("t", 2))).value)
-    assert (letter["partition"], letter["offset"]) == (2, 7)
-    assert letter["reason"].startswith("key: the record has none")
-
-
-def test_workers_keep_one_plans_learners(plan):
-    """A process has one set of learners; another query's must not answer for it."""
-    assert learners_of(plan) is learners_of(plan)
-    other = Plan("t", plan.prior)
-    assert learners_of(other) is not learners_of(plan)
 
 
 def test_appended_parts_are_written_once():

@@ -1,20 +1,9 @@
 import numpy as np
 import pytest
-from support.spark_keys import keyed_events, plain_loop
 
 from iln_stream.errors import StateError
-from iln_stream.learners import RandomFeatureRidge, state_of
-from iln_stream.spark.plan import prior_of
 from iln_stream.spark.stored import packed, unpacked
 from iln_stream.state import Block, to_bytes
-
-
-def test_bytes_hold_the_same_state_as_an_npz():
-    """A learner's state comes back whole: the npz of both is equal to the last bit."""
-    events = [event for _, event in keyed_events(80, 1)]
-    learner, _ = plain_loop(prior_of(RandomFeatureRidge(8, sampling="prior", seed=1)), events)
-    state = state_of(learner)
-    assert to_bytes(unpacked(packed(state))) == to_bytes(state)
 
 
 def test_any_state_comes_back():
@@ -27,12 +16,9 @@ def test_any_state_comes_back():
         "inf": float("inf"),
         "list": [1, None, True, {"a": np.arange(3, dtype=np.int32)}],
     }
-    assert to_bytes(unpacked(packed(state))) == to_bytes(state)
-
-
-def test_arrays_can_be_written():
-    """A restored learner updates its arrays in place."""
-    assert unpacked(packed({"a": np.zeros(2)}))["a"].flags.writeable
+    again = unpacked(packed(state))
+    assert to_bytes(again) == to_bytes(state)
+    assert again["matrix"].flags.writeable  # a restored learner updates its arrays in place
 
 
 @pytest.mark.parametrize("cut", [0, 3, 20, -1])

@@ -85,19 +85,6 @@ def test_a_field_can_be_the_key(spark, broker, prior, tmp_path):
         assert [json.loads(found[0, i].value)["y_pred"] for i in mine] == expected
 
 
-@pytest.mark.timeout(600)
-def test_state_of_another_prior_is_refused(spark, broker, prior, tmp_path):
-    """A checkpoint goes on with its own prior only; the error reaches the driver."""
-    topic = create_topic(broker.bootstrap)
-    event = (b"k", b'{"x": {"a": 1}, "y": 2}')
-    produce(broker.bootstrap, topic, [event])
-    run(spark, broker, topic, Plan(topic, prior), tmp_path)
-    produce(broker.bootstrap, topic, [event])
-    other = Plan(topic, prior_of(RandomFeatureRidge(8, sampling="prior", seed=2)))
-    with pytest.raises(Exception, match="born from another prior"):
-        run(spark, broker, topic, other, tmp_path)
-
-
 @pytest.mark.parametrize("path", ["", "x['a']", "x.*", "$.x"])
 def test_odd_paths_are_refused(path):
     """A path that Spark would read as another one, or as none, is an error."""

@@ -1,7 +1,7 @@
 import pytest
 from support.list_source import LIST
 
-from iln_stream.spark.records import RecordList, in_order
+from iln_stream.spark.records import in_order
 from iln_stream.streams import Record, StreamPartition
 
 
@@ -35,13 +35,3 @@ def test_positions_already_learned_are_dropped(learned):
     found, n_repeats = in_order(rows, learned)
     assert [each.payload for each in found] == [b"a", b"b"]
     assert n_repeats == 2
-
-
-def test_source_gives_its_records_once():
-    """The loop ends when the batch's records are read."""
-    source = RecordList("t")
-    source.put([Record(0, b"", LIST)])
-    assert not source.exhausted
-    assert len(source.poll(0.0)) == 1
-    assert source.exhausted
-    assert source.poll(0.0) == ()

@@ -1,17 +1,15 @@
 """Runs docker-compose.yml as a separate project, with a unique name and free ports."""
 
-from __future__ import annotations
-
 import json
 import os
-import random
-import socket
 import subprocess
 import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+
+from support.ports import free_ports
 
 TOP = Path(__file__).resolve().parents[2]
 WITHOUT_GRAFANA = ("kafka", "topics", "learner", "api", "producer", "prometheus")
@@ -28,7 +26,7 @@ class Compose:
 
     def __init__(self) -> None:
         self._project = f"iln-stream-test-{uuid.uuid4().hex[:8]}"
-        ports = _free_ports(5)
+        ports = free_ports(5)
         self.kafka_port, self.learner_port, self.prometheus_port, self.grafana_port = ports[:4]
         self.api_port = ports[4]
         self._image_tag = self._project
@@ -121,18 +119,3 @@ def eventually(read: Callable[[], T], holds: Callable[[T], bool], within: float 
             outcome = repr(answer)
         assert time.monotonic() < deadline, f"still so after {within:.0f} s: {outcome[:2000]}"
         time.sleep(0.3)
-
-
-def _free_ports(count: int) -> list[int]:
-    # Below the kernel's range of ports for outgoing connections.
-    candidates = random.SystemRandom().sample(range(15000, 32000), k=50 * count)
-    return [port for port in candidates if _is_free(port)][:count]
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True

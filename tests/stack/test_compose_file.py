@@ -1,7 +1,5 @@
 """docker-compose.yml as a file, with Grafana: what can be checked before anything runs."""
 
-from __future__ import annotations
-
 from pathlib import Path, PurePosixPath
 
 from stack.compose import Compose

@@ -3,8 +3,6 @@
 The tests share one stack and run in this order; the last ones stop parts of it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

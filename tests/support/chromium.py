@@ -3,8 +3,6 @@
 It is the one on PATH, or else Debian's package, which root can install.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

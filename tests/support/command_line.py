@@ -1,7 +1,5 @@
 """Runs `iln-stream`, as imported by these tests, in its own process."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import os

@@ -1,7 +1,5 @@
 """River's learners as contenders."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from river import base, dummy, linear_model, preprocessing, stats

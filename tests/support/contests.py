@@ -1,7 +1,5 @@
 """Contests of our learners and River's, and streams for them."""
 
-from __future__ import annotations
-
 import numpy as np
 from river import base, linear_model, naive_bayes, preprocessing, tree
 

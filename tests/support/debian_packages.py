@@ -1,15 +1,12 @@
 """Fetches Debian packages and unpacks them, without installing them or changing this machine."""
 
-from __future__ import annotations
-
-import os
 import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from support.cache import kept
 from support.child_process import output_of
-from support.file_lock import locked
 
 _FETCH_DEADLINE_SECONDS = 600.0
 
@@ -31,29 +28,13 @@ def unpacked(name: str, packages: Sequence[str], suite: str | None = None) -> Pa
         Debian's suite, such as `forky`; None: this machine's.
 
     """
-    folder = cache() / name
-    if folder.is_dir():
-        return folder
-    with locked(folder.parent / f"{name}.lock"):
-        if not folder.is_dir():
-            partial = folder.parent / f"{name}.partial"
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir()
-            try:
-                for package in _downloaded(packages, suite, partial):
-                    _run("dpkg-deb", "--extract", str(package), str(partial))
-                    package.unlink()
-            except PackageError:
-                shutil.rmtree(partial, ignore_errors=True)
-                raise
-            partial.rename(folder)
-    return folder
 
+    def fetch(folder: Path) -> None:
+        for package in _downloaded(packages, suite, folder):
+            _run("dpkg-deb", "--extract", str(package), str(folder))
+            package.unlink()
 
-def cache() -> Path:
-    """Return the folder for all that the tests fetch."""
-    chosen = os.environ.get("ILN_CACHE")
-    return (Path(chosen) if chosen else Path.home() / ".cache" / "iln_stream").absolute()
+    return kept(name, fetch)
 
 
 def can_fetch() -> bool:

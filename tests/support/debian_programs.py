@@ -1,7 +1,5 @@
 """Programs that few tests need: from PATH, or from a package of this machine's Debian."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,11 +1,8 @@
 """Runs the shell blocks of a page of the documents."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 import textwrap
@@ -48,8 +45,8 @@ def run_shell_blocks(name: str, folder: Path, **variables: str) -> list[str]:
     """Run a page's shell blocks in a folder, one after the other; return what each printed."""
     outputs = []
     for text in blocks(name, "sh"):
-        command = re.sub(r"^iln-stream ", f"{' '.join(map(_quoted, COMMAND))} ", text, flags=re.M)
-        command = re.sub(r"^python ", f"{_quoted(sys.executable)} ", command, flags=re.M)
+        command = re.sub(r"^iln-stream ", f"{shlex.join(COMMAND)} ", text, flags=re.M)
+        command = re.sub(r"^python ", f"{shlex.quote(sys.executable)} ", command, flags=re.M)
         done = subprocess.run(
             ["bash", "-e", "-c", command], cwd=folder, env=environment(**variables),
             capture_output=True, text=True, timeout=300, check=False,
@@ -75,14 +72,3 @@ def run_script(script: str, folder: Path) -> str:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def free_port() -> int:
-    """Return a port that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _quoted(word: str) -> str:
-    return "'" + word.replace("'", "'\\''") + "'"

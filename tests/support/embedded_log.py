@@ -1,11 +1,11 @@
-"""Fills and reads topics of an embedded log."""
-
-from __future__ import annotations
+"""Fills and reads topics of an embedded log, and the settings of a run that learns them."""
 
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+from iln_stream.service import Settings
 from iln_stream.streams import Appended, NewRecord, Record
 from iln_stream.streams.sqlite import SqliteAppender, SqliteLog
 
@@ -31,3 +31,16 @@ def read(path: Path, topic: str = "events", partition: int = 0) -> list[Record]:
 def values(path: Path, topic: str = "events", partition: int = 0) -> list[bytes]:
     """Return the values of a partition."""
     return [bytes(record.payload) for record in read(path, topic, partition)]  # type: ignore[arg-type]
+
+
+def settings_of(path: Path, **more: Any) -> Settings:
+    """Return settings with which a small learner learns the log to its end, with snapshots."""
+    given = {
+        "source": f"sqlite:{path}",
+        "snapshots": str(path.parent / "state"),
+        "stop_at_end": True,
+        "learner": "pool",
+        "learner_options": {"size": 16},
+        "metrics_port": None,
+    }
+    return Settings(**{**given, **more})

@@ -9,8 +9,6 @@ the imports, and the compiled loops of the usual learners.
 `ForkServer` is the tests' side, the functions below it are the server's.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import json

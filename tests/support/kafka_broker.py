@@ -6,8 +6,6 @@ the local Docker engine already has, or a Java process whose jars Maven fetches 
 `python -m support.kafka_broker` runs one of its own in the foreground, as `make kafka` does.
 """
 
-from __future__ import annotations
-
 import argparse
 import atexit
 import contextlib
@@ -22,21 +20,19 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
+from support.cache import cache
 from support.kafka_docker import DOCKER_IMAGE, DockerHome, docker_has_image
 from support.kafka_home import KAFKA_VERSION, START_DEADLINE_SECONDS, Home, KafkaBrokerError
-from support.kafka_java import JavaHome, jar_folder, java_17_or_newer
+from support.kafka_java import JARS, JavaHome, java_17_or_newer
+from support.ports import free_ports
 
 _PORT_ATTEMPTS = 5
 
-# Below the range the kernel gives to outgoing connections: a client that keeps reconnecting to a
-# stopped broker could otherwise be given the broker's port as its own and so hold it.
-_PORTS = range(15000, 32000)
 _PORT_TAKEN = re.compile(r"address already in use|port is already allocated", re.IGNORECASE)
 
 
@@ -134,12 +130,7 @@ class KafkaBroker:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _launch_on_free_ports(self, home: Home) -> None:
@@ -240,7 +231,7 @@ def _find_home(folder: Path) -> Home:
     if docker_has_image():
         return DockerHome()
     java = java_17_or_newer()
-    if java and (jar_folder().is_dir() or shutil.which("mvn")):
+    if java and ((cache() / JARS).is_dir() or shutil.which("mvn")):
         return JavaHome(folder, java)
     raise KafkaBrokerError(
         "These tests need a real Apache Kafka: install Java 17 (or newer) and Maven, or a Docker "
@@ -261,15 +252,9 @@ def _answering_nodes(bootstrap: str) -> set[int]:
         return set()
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on and that no outgoing connection is given."""
-    return next(filter(_is_free, random.SystemRandom().sample(_PORTS, k=200)))
-
-
 def _free_ports(wanted: int | None) -> tuple[int, int]:
     """Return a port for the broker, by default a free one, and one for its controller."""
-    candidates = random.SystemRandom().sample(_PORTS, k=200)
-    own, controller_port, *_ = filter(_is_free, candidates)
+    own, controller_port = free_ports(2)
     if wanted is None:
         return own, controller_port
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", wanted), timeout=2):
@@ -277,15 +262,6 @@ def _free_ports(wanted: int | None) -> tuple[int, int]:
             f"Something listens on 127.0.0.1:{wanted} already; use --port (make kafka PORT=9192)."
         )
     return wanted, controller_port
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def _needs_own_broker(what: str) -> KafkaBrokerError:

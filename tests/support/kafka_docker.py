@@ -1,7 +1,5 @@
 """The test broker as a container of an image that the local Docker engine already has."""
 
-from __future__ import annotations
-
 import subprocess
 import uuid
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Interface of the places where a test broker can run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

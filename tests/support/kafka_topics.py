@@ -1,10 +1,7 @@
 """Creates, fills and reads topics on a test broker."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Mapping
-from types import TracebackType
 from typing import Self
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
@@ -101,12 +98,7 @@ class TransactionalWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

@@ -1,17 +1,12 @@
 """Runs with a page, and the events that they learn."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
 
 from support.running_command import Command
-
-_DEADLINE_SECONDS = 240.0
 
 FAST = ("--learner-options", '{"profile": "fast"}')
 
@@ -58,11 +53,7 @@ class Run:
 
     def wait_for(self, holds: Callable[[dict[str, float]], bool]) -> None:
         """Wait until the metrics fulfil a condition; first the learner may have to be compiled."""
-        deadline = monotonic() + _DEADLINE_SECONDS
-        while not holds(found := self.command.metrics()):
-            assert self.command.runs, f"it ended and said:\n{self.command.said}"
-            assert monotonic() < deadline, f"the metrics stay {found}"
-            sleep(0.05)
+        self.command.wait_for_metrics(holds, 240.0)
 
     def _address(self, pattern: str) -> str:
         found = re.search(pattern, self.command.said)

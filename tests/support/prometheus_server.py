@@ -5,35 +5,26 @@ which has Prometheus 3), the one on PATH, or the package of this machine's Debia
 fetched once and unpacked into the cache folder; nothing is installed.
 """
 
-from __future__ import annotations
-
 import atexit
-import contextlib
 import json
 import os
 import re
 import shutil
-import subprocess
-import time
 import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from support.child_process import call_off, last_lines, output_of, run_when_this_process_dies
-from support.debian_packages import PackageError, cache, can_fetch, unpacked
+from support.cache import cache
+from support.child_process import ServerProcess, output_of
+from support.debian_packages import PackageError, can_fetch, unpacked
+from support.web import DIRECT
 
 _START_DEADLINE_SECONDS = 60.0
-_STOP_DEADLINE_SECONDS = 20.0
 _ANSWER_DEADLINE_SECONDS = 10.0
 
 _LISTENING = re.compile(r"Listening on.*address=(127\.0\.0\.1:\d+)")
-
-# Requests to this machine bypass any proxy in the environment.
-DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class PrometheusServerError(RuntimeError):
@@ -65,10 +56,8 @@ class PrometheusServer:
     def __init__(self, config_file: Path, folder: Path) -> None:
         self._config_file = config_file
         self._data_folder = folder / "data"
-        self._log_file = folder / "prometheus.log"
+        self._server = ServerProcess(folder / "prometheus.log")
         self._address = ""
-        self._process: subprocess.Popen[bytes] | None = None
-        self._watcher: subprocess.Popen[bytes] | None = None
         atexit.register(self.close)
 
     @property
@@ -80,25 +69,15 @@ class PrometheusServer:
 
     def start(self) -> None:
         """Start Prometheus and wait until it is ready."""
-        with self._log_file.open("wb") as log:
-            self._process = subprocess.Popen(
-                [
-                    find_tools().prometheus,
-                    f"--config.file={self._config_file}",
-                    f"--storage.tsdb.path={self._data_folder}",
-                    "--web.listen-address=127.0.0.1:0",
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        self._watcher = run_when_this_process_dies(["kill", "-KILL", str(self._process.pid)])
-        try:
-            self._wait_until_ready()
-        except BaseException:
-            self.stop()
-            raise
+        self._server.run(
+            [
+                str(find_tools().prometheus),
+                f"--config.file={self._config_file}",
+                f"--storage.tsdb.path={self._data_folder}",
+                "--web.listen-address=127.0.0.1:0",
+            ]
+        )
+        self._server.wait_until(self._is_ready, PrometheusServerError, _START_DEADLINE_SECONDS)
 
     def query(self, expression: str) -> list[Sample]:
         """Evaluate an expression now."""
@@ -119,55 +98,24 @@ class PrometheusServer:
             raise PrometheusServerError(f"{path} {parameters}: {said}") from error
         except OSError as error:
             raise PrometheusServerError(
-                f"{path} {parameters}: {error}; the end of Prometheus's log:\n{self._log_tail()}"
+                f"{path} {parameters}: {error}; its log ends:\n{self._server.log_tail()}"
             ) from error
-
-    def stop(self) -> None:
-        """Shut Prometheus down; its data and log stay."""
-        if self._watcher is not None:
-            call_off(self._watcher)
-            self._watcher = None
-        if self._process is not None:
-            self._process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_STOP_DEADLINE_SECONDS)
-            self._process.kill()
-            self._process.wait()
-            self._process = None
 
     def close(self) -> None:
         """End Prometheus and delete its data; its log file stays."""
         atexit.unregister(self.close)
-        self.stop()
+        self._server.stop()
         shutil.rmtree(self._data_folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _wait_until_ready(self) -> None:
-        deadline = time.monotonic() + _START_DEADLINE_SECONDS
-        while not self._is_ready():
-            exited = self._process is None or self._process.poll() is not None
-            if exited or time.monotonic() > deadline:
-                problem = (
-                    "exited" if exited else f"was not ready in {_START_DEADLINE_SECONDS:.0f} s"
-                )
-                raise PrometheusServerError(
-                    f"Prometheus {problem}; the end of its log:\n{self._log_tail()}"
-                )
-            time.sleep(0.05)
-
     def _is_ready(self) -> bool:
-        listening = _LISTENING.search(self._log_file.read_text(errors="replace"))
+        listening = _LISTENING.search(self._server.said())
         if listening is None:
             return False
         self._address = listening[1]
@@ -176,9 +124,6 @@ class PrometheusServer:
                 return True
         except OSError:
             return False
-
-    def _log_tail(self) -> str:
-        return last_lines(self._log_file.read_text(errors="replace"))
 
 
 def find_tools() -> Tools:

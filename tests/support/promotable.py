@@ -1,7 +1,5 @@
 """A learner of which another part can be made to predict."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from river import base

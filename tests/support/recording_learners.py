@@ -1,7 +1,5 @@
 """Learners that record what they are given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,14 +1,11 @@
 """A running HTTP API: on a thread of the test, on a free port."""
 
-from __future__ import annotations
-
 import math
 import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
-from types import TracebackType
 from typing import Any, Self
 
 import httpx
@@ -20,7 +17,7 @@ from iln_stream.serving.settings import ApiSettings
 from iln_stream.snapshots.publisher import Publisher
 from iln_stream.streams import Record, StreamOptions, stream_at
 
-_DEADLINE_SECONDS = 30.0
+_DEADLINE_SECONDS = 60.0
 
 
 class RunningApi:
@@ -39,12 +36,7 @@ class RunningApi:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     def stop(self) -> None:

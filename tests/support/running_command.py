@@ -1,26 +1,19 @@
 """A running `iln-stream`: its log, metrics and exit code."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic, sleep
-from types import TracebackType
 from typing import Protocol, Self
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from support.command_line import start
+from support.web import DIRECT, ask
 
 _DEADLINE_SECONDS = 120.0  # machines are busy
-
-# Requests to this machine bypass any proxy in the environment.
-_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Command:
@@ -37,12 +30,7 @@ class Command:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._process.kill()
         self._process.wait()
 
@@ -92,7 +80,7 @@ class Command:
         address = re.search(r"http://\S+/metrics", self.said)
         if address is None:
             return {}
-        with _DIRECT.open(address[0], timeout=10) as response:
+        with DIRECT.open(address[0], timeout=10) as response:
             families = text_string_to_metric_families(response.read().decode())
             return {each.name: each.value for family in families for each in family.samples}
 
@@ -100,15 +88,13 @@ class Command:
         """Return the status and the text with which the server of the metrics answers."""
         address = re.search(r"(http://\S+)/metrics", self.said)
         assert address is not None, f"it serves no metrics and said:\n{self.said}"
-        try:
-            with _DIRECT.open(f"{address[1]}{path}", timeout=10) as response:
-                return response.status, response.read().decode()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
+        return ask(f"{address[1]}{path}")
 
-    def wait_for_metrics(self, condition: Callable[[dict[str, float]], bool]) -> dict[str, float]:
+    def wait_for_metrics(
+        self, condition: Callable[[dict[str, float]], bool], seconds: float = _DEADLINE_SECONDS
+    ) -> dict[str, float]:
         """Wait until the metrics fulfil a condition, and return them."""
-        deadline = monotonic() + _DEADLINE_SECONDS
+        deadline = monotonic() + seconds
         while not ((found := self.metrics()) and condition(found)):
             assert self.runs, f"it ended and said:\n{self.said}"
             assert monotonic() < deadline, f"the metrics stay {found}; it said:\n{self.said}"

@@ -1,7 +1,5 @@
 """Snapshots of a run, to compare to the last bit."""
 
-from __future__ import annotations
-
 import io
 import pickle
 from pathlib import Path
@@ -29,7 +27,7 @@ class Saved(NamedTuple):
     @property
     def bits(self) -> dict[str, Bits]:
         """Every part of the state, by its name."""
-        return {name: _bits({"": part}) for name, part in self.state.items()}
+        return {name: bits_of({"": part}) for name, part in self.state.items()}
 
 
 def saved(folder: Path, topic: str, partition: int | str = 0) -> Saved:
@@ -44,14 +42,15 @@ def saved(folder: Path, topic: str, partition: int | str = 0) -> Saved:
     return Saved(
         snapshot.header,
         snapshot.state,
-        _bits(snapshot.state["learner"]),
+        bits_of(snapshot.state["learner"]),
         counts["scores"]["n_events"],
         counts["scores"]["n_labelled"],
         counts["n_dead_letters"],
     )
 
 
-def _bits(state: dict[str, Any]) -> Bits:
+def bits_of(state: dict[str, Any]) -> Bits:
+    """Return a state as bytes."""
     arrays, text = pack(state)
     return {name: array.tobytes() for name, array in arrays.items()} | {"": text.encode()}
 

@@ -1,9 +1,5 @@
 """A real broker that also listens with TLS: one port asks for a password, one for a certificate."""
 
-from __future__ import annotations
-
-import random
-import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +9,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import ScramMechanism, UserScramCredentialUpsertion
 
 from support.kafka_broker import KafkaBroker
+from support.ports import free_ports
 from support.tls import Authority, Certificate
 
 USER, PASSWORD = "iln", "pass-word/of the test"
@@ -40,7 +37,7 @@ def secured_broker(folder: Path, more: Mapping[str, str] | None = None) -> Itera
     folder.mkdir(exist_ok=True)
     authority = Authority(folder)
     server = authority.sign("server")
-    login, mutual = (f"127.0.0.1:{port}" for port in _free_ports())
+    login, mutual = (f"127.0.0.1:{port}" for port in free_ports(2))
     plain_module = "org.apache.kafka.common.security.plain.PlainLoginModule"
     scram_module = "org.apache.kafka.common.security.scram.ScramLoginModule"
     overrides = {
@@ -75,16 +72,3 @@ def secured_broker(folder: Path, more: Mapping[str, str] | None = None) -> Itera
 
 def _one_line(file: Path) -> str:
     return file.read_text().replace("\n", "\\n")
-
-
-def _free_ports() -> list[int]:
-    """Two ports below the range of outgoing connections."""
-    found: list[int] = []
-    for port in random.SystemRandom().sample(range(15000, 32000), k=200):
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        found.append(port)
-    return found[:2]

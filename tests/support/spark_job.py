@@ -1,7 +1,5 @@
 """The Spark job as its users run it: a process of `spark-submit`, which tests may kill."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
@@ -10,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from support.child_process import last_lines
@@ -44,12 +41,7 @@ class SparkJob:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.kill()
 
     def wait_until(self, condition: Callable[[], bool]) -> None:

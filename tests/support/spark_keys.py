@@ -1,11 +1,9 @@
 """Events by key, the plain loop over them, and a key's state in memory."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 from iln_stream.learners import model_of
 from iln_stream.spark.stored import Meta
@@ -48,8 +46,8 @@ class KeyInMemory:
         self.n_replaced += 1
         self.list = list(blocks)
 
-    def copy(self) -> KeyInMemory:
-        other = KeyInMemory()
+    def copy(self) -> Self:
+        other = type(self)()
         other.stored, other.data, other.list = self.stored, self.data, list(self.list)
         return other
 

@@ -1,7 +1,5 @@
 """Certificates for a test's servers and clients, made by openssl."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from support.child_process import output_of
 from support.debian_programs import program
 from support.document import blocks
-from support.kafka_broker import free_port
+from support.ports import free_port
 from support.tls import Authority
 
 from iln_stream.serving.page_server import PageServer

@@ -10,8 +10,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from support import contenders
 from support.command_line import iln
 from support.embedded_log import append
-from support.kafka_broker import free_port
 from support.page_runs import FAST, events
+from support.ports import free_port
 from support.running_api import eventually
 
 from iln_stream.streams.sqlite import create_topic

@@ -1,18 +1,14 @@
-"""Running learners, and a Prometheus that scrapes them."""
+"""Running learners of several kinds behind one /metrics."""
 
 import datetime as dt
-import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from time import sleep
 from typing import Any
 
-import pytest
-import yaml
 from prometheus_client import CollectorRegistry, start_http_server
 from river.datasets import synth
-from support.prometheus_server import DIRECT, PrometheusServer
 
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
@@ -42,9 +38,6 @@ from iln_stream.snapshots.publisher import Publisher
 from iln_stream.streams import Record, Sequencer
 from iln_stream.streams.river import RiverDatasetSource
 from iln_stream.streams.sqlite import SqliteLog, create_topic
-
-COMMITTED = Path(__file__).parents[2] / "services" / "prometheus"
-NOBODY_LISTENS_HERE = "127.0.0.1:1"
 
 HEALTHY: dict[str, Any] = {
     "prediction_intervals": "0.9",
@@ -89,11 +82,6 @@ class LearnersAtWork:
     def address(self) -> str:
         """URL that Prometheus scrapes."""
         return f"127.0.0.1:{self._server.server_port}"
-
-    def exposition(self) -> str:
-        """What Prometheus reads."""
-        with DIRECT.open(f"http://{self.address}/metrics") as response:
-            return str(response.read(), "utf-8")
 
     def close(self) -> None:
         for loop in self._loops:
@@ -206,28 +194,3 @@ def _checkpoint(learner: Any, watched: ModelMetrics, folder: Path, old: dt.timed
 def _events_with_garbage(more: dict[str, Any]) -> Iterator[tuple[dict[Any, Any], Any]]:
     for number, (x, y) in enumerate(synth.Friedman(seed=1)):
         yield {**x, **more}, "no number" if number % 50 == 0 else y
-
-
-@pytest.fixture(scope="module")
-def learners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LearnersAtWork]:
-    at_work = LearnersAtWork(tmp_path_factory.mktemp("snapshots"))
-    yield at_work
-    at_work.close()
-
-
-@pytest.fixture(scope="module")
-def prometheus(
-    learners: LearnersAtWork, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[PrometheusServer]:
-    """Prometheus with the committed configuration, only its targets and intervals replaced."""
-    folder = tmp_path_factory.mktemp("prometheus")
-    copy = shutil.copytree(COMMITTED, folder / "config")
-    config = yaml.safe_load((copy / "prometheus.yml").read_text())
-    config["global"] = {"scrape_interval": "500ms", "evaluation_interval": "500ms"}
-    learner = next(each for each in config["scrape_configs"] if each["job_name"] == "iln-learner")
-    config["scrape_configs"] = [learner]
-    (static,) = learner["static_configs"]
-    static["targets"] = [learners.address, NOBODY_LISTENS_HERE]
-    (copy / "prometheus.yml").write_text(yaml.safe_dump(config))
-    with PrometheusServer(copy / "prometheus.yml", folder) as server:
-        yield server
