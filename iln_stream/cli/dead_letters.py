@@ -20,7 +20,7 @@ from iln_stream.service import Settings, dead_letters_address, output_stream, so
 from iln_stream.service.rebuild import ReadAgain
 from iln_stream.service.settings import StreamSettings
 from iln_stream.service.streams import label_stream
-from iln_stream.streams import Appender, Log, NewRecord, Record, Resume, Scheme, Sink
+from iln_stream.streams import Appender, Log, NewRecord, Record, Resume, Scheme, Sink, stream_at
 
 Key = tuple[str, int, int, str]
 """Identity of a record: stream, partition, offset and checksum."""
@@ -184,9 +184,7 @@ class Originals:
                 reader.close()
                 del self._readers[place]
             stream = self._logs[letter.stream]
-            ending = type(stream)(
-                stream.scheme, stream.name, replace(stream.options, stop_at_end=True)
-            )
+            ending = stream_at(stream.address, replace(stream.options, stop_at_end=True))
             try:
                 log = ending.log(letter.partition, Resume(letter.offset, None))
             except SourceError:  # retention deleted it
