@@ -76,9 +76,9 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SchemaRegistr
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
-    """A module's own broker."""
+    """The broker that tests may stop and kill."""
     try:
         running = KafkaBroker(tmp_path_factory.mktemp("kafka"), borrow=False)
     except KafkaBrokerError as error:

@@ -13,17 +13,17 @@ Answer = dict[str, Any]
 class Processes:
     """Stands for processes with two partitions each, of which one may be gone."""
 
-    def __init__(self, *partitions: list[int]) -> None:
+    def __init__(self, *partitions):
         self.partitions = partitions
         self.started_at = [1e12 + i for i in range(len(partitions))]
-        self.gone: set[int] = set()
-        self.queries: list[str] = []
+        self.gone = set()
+        self.queries = []
 
-    def ask(self, queries: list[str]) -> list[Answer | None]:
+    def ask(self, queries):
         self.queries = queries
         return [None if i in self.gone else self._answer(i) for i in range(len(queries))]
 
-    def _answer(self, i: int) -> Answer:
+    def _answer(self, i):
         models = [{"partition": str(p), "state": "learning"} for p in self.partitions[i]]
         return {"started_at": self.started_at[i], "models": models}
 
@@ -31,21 +31,21 @@ class Processes:
 class Client:
     """Asks the merged route."""
 
-    def __init__(self, processes: Processes, reasons: list[str] | None = None) -> None:
+    def __init__(self, processes, reasons=None):
         n = len(processes.partitions)
         self._route = merged_live_route(processes.ask, n, lambda: reasons or [])
 
-    def get(self, query: str = "") -> tuple[str, Answer]:
-        heard: list[Any] = []
+    def get(self, query=""):
+        heard = []
         body = b"".join(self._route({"QUERY_STRING": query}, lambda *given: heard.extend(given)))
         return heard[0], json.loads(body)
 
 
-def partitions(answer: Answer) -> list[str]:
+def partitions(answer):
     return [model["partition"] for model in answer["models"]]
 
 
-def test_models_are_in_the_order_of_partitions() -> None:
+def test_models_are_in_the_order_of_partitions():
     """As in one process, whichever process has a partition; 10 comes after 9."""
     status, answer = Client(Processes([0, 2, 10], [1, 9])).get()
     assert status == "200 OK"
@@ -53,7 +53,7 @@ def test_models_are_in_the_order_of_partitions() -> None:
     assert answer["state"] == "learning"
 
 
-def test_each_process_gets_its_numbers() -> None:
+def test_each_process_gets_its_numbers():
     """The client's numbers are in the order of the answer; a process gets those of its models."""
     processes = Processes([0, 2], [1, 3])
     client = Client(processes)
@@ -64,7 +64,7 @@ def test_each_process_gets_its_numbers() -> None:
     assert processes.queries == ["after=7,7", "after=7,7"]
 
 
-def test_a_process_that_is_gone() -> None:
+def test_a_process_that_is_gone():
     """Its models stay as they were, so that the others keep their places; when it is back, clients
     see another start and begin anew."""
     processes = Processes([0, 2], [1, 3])
@@ -80,7 +80,7 @@ def test_a_process_that_is_gone() -> None:
     assert after["started_at"] == 2e12
 
 
-def test_before_any_process_answers() -> None:
+def test_before_any_process_answers():
     """There are no models yet, and that is no error."""
     processes = Processes([0], [1])
     processes.gone = {0, 1}
@@ -89,7 +89,7 @@ def test_before_any_process_answers() -> None:
 
 
 @pytest.mark.parametrize("query", ["after=x", "after="])
-def test_a_number_that_is_none(query: str) -> None:
+def test_a_number_that_is_none(query):
     """A serial number that is none is refused with the remedy."""
     status, answer = Client(Processes([0], [1])).get(query)
     assert status == "400 Bad Request"

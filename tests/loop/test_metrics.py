@@ -1,27 +1,27 @@
-"""`Metrics`: every metric equals its value recomputed from the steps."""
+"""Metrics: each equals its value recomputed from the steps, and continues from a saved state."""
 
 import math
-import threading
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Mapping
 from itertools import chain, islice
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import pytest
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry
 from river import linear_model, preprocessing
 from river.datasets import synth
-from support.list_source import LIST
+from support.list_source import LIST, ListSource
 
 from iln_stream.errors import IlnError
 from iln_stream.features import GaussianFourier
-from iln_stream.learners import Update, find_shrinking_gradient
+from iln_stream.learners import find_shrinking_gradient
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.loop import Listener, PrequentialLoop, Step
-from iln_stream.loop.metrics import Metrics
-from iln_stream.records import DeadLetter
+from iln_stream.loop import Listener, PrequentialLoop, Regression, Step
+from iln_stream.loop.metrics import DELAYS, SECONDS, Metrics, ModelMetrics, partition_label
+from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
 from iln_stream.streams.river import RiverDatasetSource
 
@@ -47,22 +47,22 @@ Pair = tuple[Mapping[Any, Any], Any]
 class Recorder(Listener):
     """Keeps steps, dead letters and the updates of Algorithm 1."""
 
-    def __init__(self, learner: Any) -> None:
-        self.steps: list[Step] = []
-        self.letters: list[DeadLetter] = []
-        self.updates: list[Update] = []
+    def __init__(self, learner):
+        self.steps = []
+        self.letters = []
+        self.updates = []
         self._algorithm_1 = find_shrinking_gradient(learner)
 
     @property
-    def labelled(self) -> list[Step]:
+    def labelled(self):
         return [step for step in self.steps if step.y is not None]
 
-    def on_step(self, step: Step) -> None:
+    def on_step(self, step):
         self.steps.append(step)
         if step.y is not None and self._algorithm_1 and (update := self._algorithm_1.last_update):
             self.updates.append(update)
 
-    def on_dead_letter(self, letter: DeadLetter) -> None:
+    def on_dead_letter(self, letter):
         self.letters.append(letter)
 
 
@@ -74,20 +74,11 @@ class Run(NamedTuple):
     learner: Any
     labels: dict[str, str]
 
-    def value(self, name: str, **more: str) -> float | None:
+    def value(self, name, **more):
         return self.registry.get_sample_value(name, {**self.labels, **more})
 
 
-def learn(
-    learner: Any,
-    pairs: Iterable[Pair],
-    *,
-    metrics: Metrics | None = None,
-    registry: CollectorRegistry | None = None,
-    model: str = "iln",
-    partition: int = 0,
-    limit: int | None = None,
-) -> Run:
+def learn(learner, pairs, *, metrics=None, registry=None, model="iln", partition=0, limit=None):
     registry = registry or CollectorRegistry()
     metrics = metrics or Metrics(registry, WINDOW)
     source = RiverDatasetSource(pairs, model, limit)
@@ -98,28 +89,28 @@ def learn(
     return Run(registry, recorder, learner, {"model": model, "partition": str(partition)})
 
 
-def friedman(n: int, seed: int = 1) -> Iterator[Pair]:
+def friedman(n, seed=1):
     return islice(synth.Friedman(seed=seed), n)
 
 
-def small_targets(n: int) -> Iterator[Pair]:
+def small_targets(n):
     """Targets within [-1, 1], so that Algorithm 1 needs no scaling and y_pred is its E_t."""
     return ((x, (y - 14.0) / 20.0) for x, y in friedman(n))
 
 
-def some_without_labels_and_some_garbage() -> Iterator[Pair]:
+def some_without_labels_and_some_garbage():
     for number, (x, y) in enumerate(friedman(120)):
         yield x, None if number % 3 == 0 else "garbage" if number % 10 == 1 else y
 
 
-@pytest.fixture
-def run() -> Run:
+@pytest.fixture(scope="module")
+def run():
     """Algorithm 1 on a stream long enough to fill the window several times, with shrinks."""
     learner = ShrinkingGradient(norm_bound=BOUND, step=ETA, seed=1)
     return learn(learner, small_targets(300))
 
 
-def test_counts_every_record_as_what_it_was() -> None:
+def test_counts_every_record_as_what_it_was():
     """Unlabelled events, labelled events and dead letters have separate counts."""
     run = learn(ScaledTarget(ShrinkingGradient(seed=1)), some_without_labels_and_some_garbage())
     assert run.value("iln_events_total") == len(run.recorder.steps) == 112
@@ -127,37 +118,19 @@ def test_counts_every_record_as_what_it_was() -> None:
     assert run.value("iln_dead_letters_total") == len(run.recorder.letters) == 8
 
 
-def test_running_metrics_are_means_over_all_labelled_events(run: Run) -> None:
-    """The running loss is the mean that the paper's regret bound limits."""
-    steps = run.recorder.labelled
+@pytest.mark.parametrize(("kind", "last"), [("running", 300), ("windowed", WINDOW)])
+def test_losses_are_means_over_all_labelled_events_or_the_last(run, kind, last):
+    """The running loss is the mean that the paper's regret bound limits; a drift shows in the
+    window long before."""
+    steps = run.recorder.labelled[-last:]
     loss = fmean((step.y_pred - target(step)) ** 2 / 2 for step in steps)
     error = fmean(abs(step.y_pred - target(step)) for step in steps)
-    assert run.value("iln_running_loss") == pytest.approx(loss)
-    assert run.value("iln_running_mae") == pytest.approx(error)
-
-
-def test_windowed_metrics_forget_what_left_the_window(run: Run) -> None:
-    """A drift shows in the window long before it shows in the running mean."""
-    steps = run.recorder.labelled[-WINDOW:]
-    loss = fmean((step.y_pred - target(step)) ** 2 / 2 for step in steps)
-    error = fmean(abs(step.y_pred - target(step)) for step in steps)
-    assert run.value("iln_windowed_loss") == pytest.approx(loss)
-    assert run.value("iln_windowed_mae") == pytest.approx(error)
+    assert run.value(f"iln_{kind}_loss") == pytest.approx(loss)
+    assert run.value(f"iln_{kind}_mae") == pytest.approx(error)
     assert run.value("iln_windowed_loss") != pytest.approx(run.value("iln_running_loss"))
 
 
-def test_loss_is_on_the_learners_scale_and_mae_in_the_labels_units() -> None:
-    """Behind a scaler the two differ by orders of magnitude; a mix-up would look like learning."""
-    run = learn(ScaledTarget(ShrinkingGradient(seed=1)), friedman(100))
-    assert run.value("iln_running_loss") == pytest.approx(
-        fmean(update.loss for update in run.recorder.updates)
-    )
-    assert run.value("iln_running_mae") == pytest.approx(
-        fmean(abs(step.y_pred - target(step)) for step in run.recorder.labelled)
-    )
-
-
-def test_shrinks_are_counted_for_ever_and_their_frequency_over_the_window(run: Run) -> None:
+def test_shrinks_are_counted_for_ever_and_their_frequency_over_the_window(run):
     """A run that shrank long ago and has settled must not look as if it still diverged."""
     shrunk = [abs(step.y_pred) >= 16 * BOUND for step in run.recorder.labelled]
     assert run.value("iln_shrinks_total") == sum(shrunk) > 0
@@ -165,15 +138,20 @@ def test_shrinks_are_counted_for_ever_and_their_frequency_over_the_window(run: R
     assert fmean(shrunk[-WINDOW:]) != pytest.approx(fmean(shrunk))
 
 
-def test_alpha_and_support_are_those_of_algorithm_1(run: Run) -> None:
-    """Replaying the paper's three lines on the steps gives the same norm and the same points."""
+def test_alpha_support_and_variance_are_those_of_algorithm_1(run):
+    """Replaying the paper's three lines on the steps gives the same norm and the same points; the
+    variance is that of the estimate in the last labelled event."""
     alpha = replayed_alpha(run.recorder.labelled)
     assert run.value("iln_alpha_l1") == pytest.approx(sum(map(abs, alpha)))
     assert run.value("iln_support_points") == len(alpha)
+    last = run.recorder.updates[-1].estimate
+    assert last.value == run.recorder.labelled[-1].y_pred
+    assert run.value("iln_estimate_variance") == pytest.approx(last.standard_error**2)
+    assert last.standard_error > 0
 
 
 @pytest.mark.filterwarnings("ignore::iln_stream.errors.IlnWarning")
-def test_draws_and_their_ceiling_follow_from_alpha() -> None:
+def test_draws_and_their_ceiling_follow_from_alpha():
     """Draws are q ||alpha||_1^2 / v within their bounds; each event at the ceiling is counted."""
     learner = ShrinkingGradient(step=0.2, min_draws=16, max_draws=150, seed=1)
     run = learn(learner, small_targets(100))
@@ -185,40 +163,23 @@ def test_draws_and_their_ceiling_follow_from_alpha() -> None:
     assert 0 < sum(draws > 150 for draws in wanted) < 100
 
 
-def test_estimate_variance_is_that_of_the_last_labelled_event(run: Run) -> None:
-    """The metric is the variance of the estimate in the last labelled event."""
-    last = run.recorder.updates[-1].estimate
-    assert last.value == run.recorder.labelled[-1].y_pred
-    assert run.value("iln_estimate_variance") == pytest.approx(last.standard_error**2)
-    assert last.standard_error > 0
-
-
-def test_histogram_is_cumulative_and_sums_up(run: Run) -> None:
+def test_histogram_is_cumulative_and_sums_up(run):
     """histogram_quantile() gives nonsense on buckets that are not cumulative."""
     seconds = [step.seconds for step in run.recorder.steps]
     assert run.value("iln_step_duration_seconds_sum") == pytest.approx(sum(seconds))
     assert run.value("iln_step_duration_seconds_count") == len(seconds)
-    bounds = bucket_bounds(run.registry)
-    counts = [run.value("iln_step_duration_seconds_bucket", le=bound) for bound in bounds]
+    samples = chain.from_iterable(family.samples for family in run.registry.collect())
+    buckets = "iln_step_duration_seconds_bucket"
+    bounds = [sample.labels["le"] for sample in samples if sample.name == buckets]
+    counts = [run.value(buckets, le=bound) for bound in bounds]
     assert counts == [sum(s <= float(bound) for s in seconds) for bound in bounds]
     assert counts[-1] == len(seconds)
     assert len(set(counts)) > 2
 
 
-def test_a_step_as_long_as_a_bucket_is_wide_falls_into_it() -> None:
-    """Prometheus's `le` means less than *or equal*."""
-    registry = CollectorRegistry()
-    source = RiverDatasetSource([], "none")
-    watched = Metrics(registry).watch(ShrinkingGradient(seed=1), source, "iln")
-    watched.on_step(Step(LIST, 0, None, None, {}, None, 0.0, None, seconds=0.01))
-    labels = {"model": "iln", "partition": "0"}
-    buckets = "iln_step_duration_seconds_bucket"
-    assert registry.get_sample_value(buckets, {**labels, "le": "0.005"}) == 0
-    assert registry.get_sample_value(buckets, {**labels, "le": "0.01"}) == 1
-
-
-def test_lag_is_what_the_source_says() -> None:
-    """A source that stops before its end has the number of remaining events as lag."""
+def test_lag_is_what_the_source_says():
+    """A source that stops before its end has the number of remaining events as lag; for one without
+    an end, 0 would claim that the learner is up to date."""
     registry = CollectorRegistry()
     source = RiverDatasetSource(friedman(10_000), "friedman", limit=1200)
     Metrics(registry).watch(ShrinkingGradient(seed=1), source, "iln")
@@ -226,15 +187,11 @@ def test_lag_is_what_the_source_says() -> None:
     assert registry.get_sample_value("iln_consumer_lag", lag) == 1200
     read = len(source.poll(timeout=0))
     assert registry.get_sample_value("iln_consumer_lag", lag) == 1200 - read
+    endless = learn(linear_model.LinearRegression(), friedman(10))
+    assert endless.value("iln_consumer_lag") is None
 
 
-def test_a_source_without_an_end_has_no_lag() -> None:
-    """0 would claim that the learner is up to date."""
-    run = learn(linear_model.LinearRegression(), friedman(10))
-    assert run.value("iln_consumer_lag") is None
-
-
-def test_before_the_first_label_there_are_counters_but_no_means() -> None:
+def test_before_the_first_label_there_are_counters_but_no_means():
     """Without labels means have no sample, as 0 would look like a perfect model."""
     run = learn(ShrinkingGradient(seed=1), ((x, None) for x, _ in friedman(5)))
     assert [run.value(name) for name in (*MEANS, "iln_shrink_frequency")] == [None] * 5
@@ -243,35 +200,7 @@ def test_before_the_first_label_there_are_counters_but_no_means() -> None:
     assert run.value("iln_dead_letters_total") == 0
 
 
-def test_two_partitions_do_not_mix() -> None:
-    """Each learner's series describe only that learner."""
-    registry = CollectorRegistry()
-    metrics = Metrics(registry, WINDOW)
-    both = [
-        learn(
-            ShrinkingGradient(norm_bound=BOUND, step=ETA, seed=partition),
-            small_targets(100 + 50 * partition),
-            metrics=metrics,
-            registry=registry,
-            partition=partition,
-        )
-        for partition in (0, 1)
-    ]
-    alone = [
-        learn(
-            ShrinkingGradient(norm_bound=BOUND, step=ETA, seed=partition),
-            small_targets(100 + 50 * partition),
-            partition=partition,
-        )
-        for partition in (0, 1)
-    ]
-    names = (*MEANS, *ALGORITHM_1, "iln_events_total", "iln_step_duration_seconds_count")
-    for name in names:
-        assert [run.value(name) for run in both] == [run.value(name) for run in alone], name
-    assert [run.value("iln_events_total") for run in both] == [100, 150]
-
-
-def test_any_other_regressor_exposes_nothing_of_algorithm_1() -> None:
+def test_any_other_regressor_exposes_nothing_of_algorithm_1():
     """A shrink count of 0 would claim that the pipeline could shrink."""
     learner = preprocessing.StandardScaler() | linear_model.LinearRegression()
     run = learn(learner, friedman(50))
@@ -282,31 +211,9 @@ def test_any_other_regressor_exposes_nothing_of_algorithm_1() -> None:
     )
 
 
-def test_a_scrape_while_the_loop_runs_is_safe() -> None:
-    """Prometheus reads from another thread at any time."""
-    registry = CollectorRegistry()
-    metrics = Metrics(registry, WINDOW)
-    learner = ShrinkingGradient(norm_bound=BOUND, step=ETA, draws=16, budget=50, seed=1)
-    thread = threading.Thread(
-        target=learn,
-        args=(learner, small_targets(1500)),
-        kwargs={"metrics": metrics, "registry": registry},
-    )
-    labels = {"model": "iln", "partition": "0"}
-    seen: list[float] = []
-    thread.start()
-    while thread.is_alive():
-        generate_latest(registry)
-        seen.append(registry.get_sample_value("iln_events_total", labels) or 0.0)
-    thread.join()
-    assert seen == sorted(seen)
-    assert len(set(seen)) > 3, "the scrapes must have fallen into the run"
-    assert registry.get_sample_value("iln_events_total", labels) == 1500
-
-
-def replayed_alpha(steps: list[Step], eta: float = ETA, bound: float = BOUND) -> list[float]:
+def replayed_alpha(steps, eta=ETA, bound=BOUND):
     """Algorithm 1's lines 4 to 8, where y_pred is E_t."""
-    alpha: list[float] = []
+    alpha = []
     for step in steps:
         if abs(step.y_pred) < 16 * bound:
             alpha.append(eta * (target(step) - step.y_pred))
@@ -315,18 +222,9 @@ def replayed_alpha(steps: list[Step], eta: float = ETA, bound: float = BOUND) ->
     return alpha
 
 
-def target(step: Step) -> float:
+def target(step):
     assert step.y is not None
     return step.y
-
-
-def bucket_bounds(registry: CollectorRegistry) -> list[str]:
-    samples = chain.from_iterable(family.samples for family in registry.collect())
-    return [
-        sample.labels["le"]
-        for sample in samples
-        if sample.name == "iln_step_duration_seconds_bucket"
-    ]
 
 
 class Faulty:
@@ -334,24 +232,24 @@ class Faulty:
 
     flags = ()
 
-    def __init__(self, *specs: MetricSpec) -> None:
+    def __init__(self, *specs):
         self._specs = specs
 
-    def report(self, y_pred: float, y: float) -> tuple[None, tuple[str, ...]]:
+    def report(self, y_pred, y):
         return None, ()
 
-    def metrics(self) -> tuple[MetricSpec, ...]:
+    def metrics(self):
         return self._specs
 
-    def predict_one(self, x: dict[str, float]) -> float:
+    def predict_one(self, x):
         return 0.0
 
 
 @pytest.mark.parametrize("value", [None, "text"])
-def test_a_metric_that_fails_hides_no_other(value: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_metric_that_fails_hides_no_other(value, caplog):
     """A failing metric is logged, and the others are scraped."""
 
-    def read() -> Any:
+    def read():
         return value if value is not None else {}["no such"]
 
     registry = CollectorRegistry()
@@ -372,10 +270,93 @@ def test_a_metric_that_fails_hides_no_other(value: Any, caplog: pytest.LogCaptur
         MetricSpec("iln_drift", "gauge", "Another label.", lambda: {"a": 1.0}, "input"),
     ],
 )
-def test_a_name_that_is_taken(spec: MetricSpec) -> None:
+def test_a_name_that_is_taken(spec):
     """A metric whose name is taken is an error that names it."""
     metrics = Metrics(CollectorRegistry())
     source = RiverDatasetSource([], "nothing")
     metrics.watch(InfiniteLayerRegressor(seed=1), source, "ours")
     with pytest.raises(IlnError, match=f"metric {spec.name} of own/0"):
         metrics.watch(Faulty(spec), source, "own")
+
+
+LETTER = DeadLetter.of("s", 0, 9, b"", "malformed")
+COMMAND = Command("list", 0, 2, None, "promote", "linear")
+
+
+def watched():
+    return ModelMetrics(linear_model.LinearRegression(), ListSource([]), "m", Regression(), 10)
+
+
+def step(seconds=0.0, y=1.0, ended=0.0):
+    return Step(LIST, 0, None, None, {}, y, 0.0, 0.5, seconds=seconds, ended=ended)
+
+
+@pytest.mark.parametrize("n", [1, 99, 100, 101, 250])
+def test_counts_are_current(n):
+    """Every step is counted when a value is read, however many form a batch."""
+    metrics = watched()
+    for _ in range(n):
+        metrics.on_step(step(seconds=2.0))
+    latency, delay = metrics.histograms
+    counts = latency.counts
+    assert (metrics.scores.n_events, sum(counts), latency.total) == (n, n, 2.0 * n)
+    assert counts[SECONDS.index(2.5)] == n
+    assert sum(delay.counts) == 0
+
+
+def test_longer_than_the_last_bucket():
+    """A step longer than all buckets counts in the one above them."""
+    metrics = watched()
+    metrics.on_step(step(seconds=60.0))
+    latency, _ = metrics.histograms
+    assert latency.counts == [0] * len(SECONDS) + [1]
+
+
+def test_delays_of_labels():
+    """The delays of late labels are counted by bucket; a label before its event came at once."""
+    metrics = watched()
+    for delay in (30.0, 86_400.0, -5.0, None):
+        metrics.on_step(step()._replace(late=True, delay=delay))
+    _, delays = metrics.histograms
+    assert delays.total == 86_430.0
+    assert [bound for bound, n in zip(DELAYS, delays.counts, strict=False) if n] == [
+        1.0, 60.0, 86_400.0
+    ]  # fmt: skip
+
+
+def test_progress():
+    """Each event, letter, repeat, command and pause is progress; time alone is none."""
+    metrics = watched()
+    for happens in (
+        lambda: metrics.on_step(step(ended=time.perf_counter())),
+        lambda: metrics.on_dead_letter(LETTER),
+        lambda: metrics.on_repeat(LIST, 1),
+        lambda: metrics.on_command(COMMAND),
+        lambda: metrics.on_idle(),
+    ):
+        before = metrics.last_progress
+        time.sleep(0.05)
+        assert metrics.last_progress == pytest.approx(before, abs=0.01)
+        happens()
+        assert metrics.last_progress >= before + 0.04
+
+
+def test_continues_from_a_state():
+    """A restored listener continues the counts and scores of the saved one."""
+    first, second = watched(), watched()
+    for metrics in (first, second):
+        metrics.on_step(step(y=3.0))
+        metrics.on_dead_letter(LETTER)
+        metrics.on_repeat(LIST, 1)
+        metrics.on_command(COMMAND)
+    second.restore(first.state())
+    second.on_step(step(y=1.0))
+    second.on_dead_letter(LETTER)
+    assert (second.scores.n_events, second.n_dead_letters, second.n_repeats) == (2, 2, 1)
+    assert second.n_commands == 1
+    assert second.scores.running_error == 2.0
+
+
+def test_label_of_partitions():
+    """The label names a range of partitions, or each one where some are missing."""
+    assert [partition_label(p) for p in ([4], [2, 1, 3], [3, 1])] == ["4", "1-3", "1,3"]

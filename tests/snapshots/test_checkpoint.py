@@ -180,6 +180,7 @@ def test_only_what_is_stored_is_exported(tmp_path):
     made = checkpoint(saver, events=10)
     passed(made, *range(12))
     assert saver.busy
+    assert folder.places() == []
     assert value(made, "lag") == 12
     assert value(made, "offset") is None
     assert value(made, "last_success_timestamp_seconds") is None

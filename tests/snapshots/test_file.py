@@ -70,7 +70,7 @@ def test_the_same_bytes():
     assert written(Snapshot(HEADER, STATE)) == WRITTEN
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(place=st.integers(0, len(WRITTEN) - 1), bit=st.integers(0, 7))
 def test_no_flipped_bit_goes_unnoticed(place, bit):
     """Whichever bit the disk changes, the file is refused."""

@@ -3,8 +3,7 @@
 import shutil
 import subprocess
 import sys
-import threading
-from time import monotonic, sleep, time
+from time import sleep, time
 
 import pytest
 from river import linear_model
@@ -89,15 +88,6 @@ def test_a_damaged_file(path):
     assert follower.problem is None
 
 
-def test_a_newer_format(path):
-    """A file of a newer release is a problem that names the remedy."""
-    publish(path, model())
-    path.write_bytes(path.read_bytes().replace(b"snapshot 3.", b"snapshot 9.", 1))
-    follower = Follower(path)
-    assert follower.refresh() is False
-    assert "use the release that wrote it" in follower.problem
-
-
 def test_a_learner_of_a_newer_release(path, monkeypatch):
     """A state of a version that this release can't read is a problem, not a crash."""
     monkeypatch.setattr(InfiniteLayerRegressor, "state_version", 99)
@@ -132,36 +122,6 @@ def test_a_file_that_vanishes(path):
     assert follower.problem is None
     shutil.rmtree(path.parent)
     assert follower.refresh() is False
-
-
-def test_several_followers(path):
-    """Followers in several threads each see versions in order while a learner publishes."""
-    learner, stop, errors = model(), threading.Event(), []
-
-    def follow():
-        follower, seen = Follower(path), [0]
-        while not stop.is_set() or seen[-1] == 0:
-            if follower.refresh():
-                seen.append(follower.current.version)
-                follower.current.learner.predict_one({"a": 1.0})
-            elif follower.problem is not None and "no published" not in follower.problem:
-                errors.append(follower.problem)
-        if seen != sorted(seen):
-            errors.append(seen)
-
-    threads = [threading.Thread(target=follow) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    with Publisher(path, learner, seconds=0.002) as publisher:
-        deadline = monotonic() + 60.0
-        while (publisher.version or 0) < 20 and monotonic() < deadline:
-            learner.learn_one({"a": 1.0}, 1.0)
-            publisher.learned()
-    stop.set()
-    for thread in threads:
-        thread.join(60)
-    assert errors == []
-    assert publisher.version >= 20
 
 
 def test_the_first_prediction_is_quick(path):

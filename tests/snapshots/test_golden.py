@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import iln_stream
 from iln_stream._version import __version__
 from iln_stream.learners.estimators import ESTIMATORS
 from iln_stream.learners.restoring import LEARNERS
@@ -39,13 +40,13 @@ def test_the_kinds_have_each_class():
 
 @pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
 def test_goes_on_as_in_its_release(file):
-    """Restored from an old file and taught more, a learner predicts what it did then; and so does
-    one that was saved again by this release."""
+    """Loaded from an old file and taught more, a learner predicts what it did then; and so does one
+    that was saved again by this release."""
     snapshot = read_snapshot(file)
     assert snapshot.header.next_offset == 60
     assert snapshot.header.topic_id == "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
     assert snapshot.state["recent_ids"]["ids"] == ["a", "b"]
-    learner = learner_of(snapshot.state["learner"], allow_pickle=False)
+    learner = iln_stream.load(file)
     saved = from_bytes(to_bytes(learner_state(learner, allow_pickle=False)))
     again = learner_of(saved, allow_pickle=False)
     for each in (learner, again):

@@ -1,11 +1,13 @@
 """`Saver`: stores a snapshot only after its outputs, and reports failures."""
 
-import threading
-
 import pytest
 
 from iln_stream.errors import SinkError
 from iln_stream.snapshots import Saver, SnapshotFolder, SnapshotId
+
+
+def fail():
+    raise SinkError("disk full")
 
 
 @pytest.fixture
@@ -13,31 +15,8 @@ def folder(tmp_path):
     return SnapshotFolder(tmp_path)
 
 
-def test_waits_for_what_came_before(folder, make):
-    """No snapshot is there before the outputs are; the loop goes on meanwhile."""
-    asked, stored = threading.Event(), threading.Event()
-
-    def flush():
-        asked.set()
-        assert stored.wait(30)
-
-    saver = Saver(folder, [flush])
-    saver.save(make(epoch=1, next_offset=10))
-    assert asked.wait(30)
-    assert saver.busy
-    assert folder.places() == []
-    stored.set()
-    saver.finish()
-    assert folder.places() == [SnapshotId(1, 10)]
-    assert saver.newest == make(epoch=1, next_offset=10).header
-
-
 def test_outputs_that_fail(folder, make):
     """Where the outputs can't be stored there is no snapshot, now or later, and an error."""
-
-    def fail():
-        raise SinkError("disk full")
-
     saver = Saver(folder, [fail])
     saver.save(make())
     with pytest.raises(SinkError, match="disk full"):
@@ -87,10 +66,6 @@ def test_what_is_beside_is_stored_between_outputs_and_snapshot(folder, make):
     saver.finish()
     assert calls == ["flush", "first"]
     assert folder.places() == [SnapshotId(1, 10)]
-
-    def fail():
-        raise SinkError("disk full")
-
     saver.save(make(epoch=1, next_offset=20), fail)
     with pytest.raises(SinkError):
         saver.finish()

@@ -5,6 +5,8 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from support.running_command import Command
 
@@ -46,6 +48,17 @@ class Run:
         if page:
             self.command.wait_until_it_says("page at")
             self.url = self._address(r"page at (\S+)")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.command.kill()
 
     def learned(self, n: int) -> None:
         """Wait until it has taken all of `n` labelled events."""

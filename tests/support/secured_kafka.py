@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kafka import KafkaAdminClient
 from kafka.admin import ScramMechanism, UserScramCredentialUpsertion
 
+from iln_stream.service import Settings
 from support.kafka_broker import KafkaBroker
 from support.ports import free_ports
 from support.tls import Authority, Certificate
@@ -68,6 +69,37 @@ def secured_broker(folder: Path, more: Mapping[str, str] | None = None) -> Itera
             )
         client = authority.sign("client", KEY_PASSWORD)
         yield SecuredBroker(broker, login, mutual, authority, client)
+
+
+def settings(
+    secured: SecuredBroker, way: str, folder: Path, secret: str = "", **changes: Any
+) -> Settings:
+    """Settings that connect in one of the ways; the password is in a file in the folder."""
+    options: dict[str, Any] = {
+        "ssl_cafile": str(secured.authority.cert),
+        "bootstrap_timeout_ms": 2_000,
+    }
+    if way == "mutual":
+        key, cert = secured.client
+        options |= {"security_protocol": "SSL", "ssl_keyfile": str(key), "ssl_certfile": str(cert)}
+        option, secret = "ssl_password", secret or KEY_PASSWORD
+    else:
+        options |= {"security_protocol": "SASL_SSL", "sasl_mechanism": way}
+        options |= {"sasl_plain_username": USER}
+        option, secret = "sasl_plain_password", secret or PASSWORD
+    file = folder / "secret"
+    file.write_text(f"{secret}\n")
+    file.chmod(0o600)
+    given = {
+        "bootstrap": secured.mutual if way == "mutual" else secured.login,
+        "kafka_secrets": {option: str(file)},
+        "start": "earliest",
+        "stop_at_end": True,
+        "metrics_port": 0,
+        **changes,
+    }
+    given["kafka_options"] = {**options, **given.pop("kafka_options", {})}
+    return Settings.load(**given)
 
 
 def _one_line(file: Path) -> str:

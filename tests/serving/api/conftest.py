@@ -1,23 +1,20 @@
 """A published model, and a server of it."""
 
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Any
 
 import pytest
 from support.running_api import RunningApi, publish
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., RunningApi]]:
+def start(tmp_path):
     """Return a function that starts a server with these settings."""
     with ExitStack() as running:
         yield lambda **settings: running.enter_context(RunningApi(tmp_path, **settings))
 
 
-@pytest.fixture(scope="module")
-def learner_and_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, RunningApi]]:
+@pytest.fixture(scope="session")
+def learner_and_api(tmp_path_factory):
     """A learner, and a server that is ready and has its published version."""
     folder = tmp_path_factory.mktemp("api")
     learner = publish(folder)
@@ -26,6 +23,6 @@ def learner_and_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[
 
 
 @pytest.fixture
-def api(learner_and_api: tuple[Any, RunningApi]) -> RunningApi:
-    """The module's server."""
+def api(learner_and_api):
+    """The server that tests share."""
     return learner_and_api[1]

@@ -1,9 +1,9 @@
 """Appending in groups, to a real log that is locked, missing or fails."""
 
 import sqlite3
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from support.running_api import eventually, publish
 
 
@@ -32,7 +32,8 @@ def test_events_gather_while_a_group_is_stored(start, tmp_path):
 
 
 def test_a_full_queue(start, tmp_path, monkeypatch):
-    """When the queue is full, events get a 429 with Retry-After; predictions do not wait."""
+    """When the queue is full, events get a 429 with Retry-After; predictions do not wait. Alone, a
+    batch may be larger than the queue, so that it is not refused for ever."""
     publish(tmp_path)
     monkeypatch.setattr("iln_stream.serving.server.QUEUE_EVENTS", 3)
     api = start().ready()
@@ -49,28 +50,24 @@ def test_a_full_queue(start, tmp_path, monkeypatch):
     assert {each.headers["Retry-After"] for each in refused} == {"1"}
     stored = [each for each in answers if each.status_code == 201]
     assert len(stored) == len(api.appended()) == 20 - len(refused)
-    assert api.post("/events", {"x": {}}).status_code == 201
-
-
-def test_a_batch_larger_than_the_queue(start, tmp_path, monkeypatch):
-    """A batch is never refused for ever: alone, it may be larger than the queue."""
-    publish(tmp_path)
-    monkeypatch.setattr("iln_stream.serving.server.QUEUE_EVENTS", 3)
-    api = start().ready()
     assert api.post("/events", {"events": [{"x": {}}] * 10}).status_code == 201
 
 
-def test_a_log_that_does_not_answer(start, tmp_path, monkeypatch):
-    """Without an answer of the log in time, the client gets a 503, and may send again by id."""
+@pytest.mark.parametrize("path", ["/events", "/predict"])
+def test_a_log_that_does_not_answer(start, tmp_path, monkeypatch, path):
+    """Without an answer of the log in time, the client gets a 503 and no prediction, and may send
+    again by id; without an id it gets its prediction."""
     publish(tmp_path)
     monkeypatch.setattr("iln_stream.serving.app.APPEND_SECONDS", 0.2)
     api = start().ready()
     lock = locked(tmp_path)
-    answer = api.post("/events", {"x": {}, "id": "a"})
-    assert (answer.status_code, "send events with an id again" in answer.text) == (503, True)
+    answer = api.post(path, {"x": {}, "id": "a"})
+    assert (answer.status_code, list(answer.json())) == (503, ["error"])
+    assert "send events with an id again" in answer.text
     assert "Retry-After" in answer.headers
+    assert api.post("/predict", {"x": {}}).status_code == 200
     lock.rollback()
-    eventually(lambda: api.post("/events", {"x": {}, "id": "a"}).status_code == 200)
+    eventually(lambda: api.post(path, {"x": {}, "id": "a"}).status_code == 200)
     assert len(api.appended()) == 1
 
 
@@ -106,35 +103,3 @@ def test_a_log_that_fails_while_it_is_used(start, tmp_path):
         connection.execute(f"ALTER TABLE hidden RENAME TO {table}")
     assert api.ready().post("/events", {"x": {}, "id": "b"}).status_code == 201
     assert [each.key for each in api.appended()] == ["a", "b"]
-
-
-def test_stopping_appends_what_waits(start, tmp_path):
-    """Events that wait when the server is stopped are appended, and their clients answered."""
-    publish(tmp_path)
-    api = start().ready()
-    lock = locked(tmp_path)
-    with ThreadPoolExecutor(8) as clients:
-        answers = [clients.submit(api.post, "/events", {"x": {}}) for _ in range(8)]
-        eventually(lambda: api.server.n_requests == 8)
-        api.server.stop()
-        threading.Timer(0.3, lock.rollback).start()
-        assert {each.result().status_code for each in answers} == {201}
-    assert len(api.appended()) == 8
-
-
-def test_several_servers_of_one_log(start, tmp_path):
-    """Servers that append to one log at the same time store each event and each label once."""
-    publish(tmp_path)
-    servers = [start().ready() for _ in range(3)]
-    sent = [("/events", {"x": {}, "id": str(n)}) for n in range(40)]
-    sent += [("/feedback", {"id": str(n), "y": 1.0}) for n in range(40)]
-
-    def send(n):
-        path, body = sent[n % len(sent)]
-        return servers[n // len(sent)].post(path, body).json()["appended"][0]
-
-    with ThreadPoolExecutor(12) as clients:
-        answers = list(clients.map(send, range(len(servers) * len(sent))))
-    assert len(servers[0].appended()) == sum(each["is_new"] for each in answers) == len(sent)
-    for n in range(len(sent)):
-        assert len({each["offset"] for each in answers[n :: len(sent)]}) == 1

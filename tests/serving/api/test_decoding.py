@@ -1,8 +1,6 @@
 """Malformed bodies: each gets an error that names the field, and none stops the server."""
 
 import sys
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,69 +13,54 @@ from iln_stream.serving.messages import ClassEventBatch, PredictBatch, PredictOn
 BAD = [
     (b"", 400, "body: "),
     (b"\xff\xfe", 400, "body: "),
-    (b"{", 400, "body: Invalid JSON"),
     (b"[" * 100_000, 400, "body: Invalid JSON"),
     (b'{"x": {"a": ' + b'{"b":' * 10_000, 400, "body: Invalid JSON"),
     (b'{"x": {"a": "\\ud800"}}', 400, "body: Invalid JSON"),
     (b'{"x": {"a": 1, "a": 2}}', 400, "a: this key occurs more than once"),
-    (b'{"x": {}, "x": {}}', 400, "x: this key occurs more than once"),
     (b"null", 422, "body: "),
-    (b"[]", 422, "body: "),
     (b"{}", 422, "x: Field required"),
     (b'{"a": 1, "b": "c"}', 422, '; put the inputs under "x": {"x": {"a": 1, "b": "c"}}'),
     (b'{"a": {"b": 1}}', 422, '; put the inputs under "x": {"x": {"temperature": 21.5}}'),
     (b'{"events": [{"a": 1}]}', 422, '; put the inputs under "x": {"x": {"a": 1}}'),
-    (b'{"x": null}', 422, "x: "),
     (b'{"x": {"a": NaN}}', 422, "x.a: expected a finite number"),
-    (b'{"x": {"a": Infinity}}', 422, "x.a: expected a finite number"),
     (b'{"x": {"a": 1e999}}', 422, "x.a: expected a finite number"),
+    (b'{"x": {"a": %s}}' % (b"9" * 1000), 422, "x.a: expected a finite number"),
     (b'{"x": {"a": [1]}}', 422, "x.a: expected a finite number"),
     (b'{"x": {"a": "b", "a=b": 1}}', 422, "two inputs would get the name"),
     (b'{"x": {}, "z": 1}', 422, "z: Extra inputs"),
     (b'{"events": []}', 422, "events: "),
-    (b'{"events": {}}', 422, "events: "),
     (b'{"events": [{"x": {}}], "x": {}}', 422, "x: Extra inputs"),
     (b'{"events": [{"x": {}}, {"x": {"b": [1]}}]}', 422, "events.1.x.b: expected a finite"),
+    (b'{"events": [{"x": {}}, 1, 2]}', 422, "events.1: Input should be an object, got 1"),
     (b'{"events": [{"x": {"a": 1, "a": 1}}]}', 400, "a: this key occurs more than once"),
-    (b'{"events": [{"x": {}}], "events": [{"x": {}}]}', 400, "events: this key occurs"),
+]
+BAD_LABELS = [
+    (b'{"y": 1}', 422, "id: Field required"),
+    (b'{"id": "a"}', 422, "y: Field required"),
+    (b'{"id": 1, "y": 1}', 422, 'got 1 (ids are text: send "1")'),
+    (b'{"id": "a", "y": NaN}', 422, "y: "),
+    (b'{"id": "a", "y": 1, "y": 2}', 400, "y: this key occurs more than once"),
+    (b'{"events": [{"id": "a", "y": 1}]}', 422, "events: Extra inputs"),
+    (b'{"labels": []}', 422, "labels: "),
+    (b'{"labels": [{"id": "a", "y": 1}], "y": 1}', 422, "y: Extra inputs"),
+    (b'{"labels": [{"id": "a", "y": 1}, {"id": "b", "y": []}]}', 422, "labels.1.y: "),
+    (b'{"labels": [{"id": "a", "y": 1, "y": 1}]}', 400, "y: this key occurs more than once"),
+    (b'{"labels": [%s]}' % b",".join([b"0"] * 1001), 413, "labels: 1,001 in a request"),
 ]
 
 
-@pytest.mark.parametrize("path", ["/predict", "/events"])
-@pytest.mark.parametrize(("body", "status", "words"), BAD)
-def test_malformed_bodies(api, path, body, status, words):
-    """The error says what is wrong, in one form."""
-    answer = api.post_text(path, body)
-    assert (answer.status_code, list(answer.json())) == (status, ["error"])
-    assert words in answer.json()["error"]
-
-
 @pytest.mark.parametrize(
-    ("body", "status", "words"),
-    [
-        (b'{"y": 1}', 422, "id: Field required"),
-        (b'{"id": "a"}', 422, "y: Field required"),
-        (b'{"id": 1, "y": 1}', 422, 'got 1 (ids are text: send "1")'),
-        (b'{"id": "a", "y": null}', 422, "y: "),
-        (b'{"id": "a", "y": NaN}', 422, "y: "),
-        (b'{"id": "a", "y": 1, "y": 2}', 400, "y: this key occurs more than once"),
-        (b'{"events": [{"id": "a", "y": 1}]}', 422, "events: Extra inputs"),
-        (b'{"labels": []}', 422, "labels: "),
-        (b'{"labels": {}}', 422, "labels: "),
-        (b'{"labels": [{"id": "a", "y": 1}], "y": 1}', 422, "y: Extra inputs"),
-        (b'{"labels": [{"id": "a", "y": 1}, {"id": "b", "y": []}]}', 422, "labels.1.y: "),
-        (b'{"labels": [{"id": "a", "y": 1, "y": 1}]}', 400, "y: this key occurs more than once"),
-        (b'{"labels": [%s]}' % b",".join([b"0"] * 1001), 413, "labels: 1,001 in a request"),
-    ],
+    ("path", "bad"), [("/predict", BAD), ("/events", BAD), ("/feedback", BAD_LABELS)]
 )
-def test_malformed_labels(api, body, status, words):
-    """A label is checked as strictly."""
-    answer = api.post_text("/feedback", body)
-    assert (answer.status_code, words in answer.json()["error"]) == (status, True)
+def test_malformed_bodies(api, path, bad):
+    """The error says what is wrong, in one form; only the first wrong event is described."""
+    for body, status, words in bad:
+        answer = api.post_text(path, body)
+        assert (answer.status_code, list(answer.json())) == (status, ["error"]), body[:100]
+        assert words in answer.json()["error"]
 
 
 HOSTILE = {
-    "wrong inputs": (b'{"x":{%s}}', b'"%d":[]', 80_000, 422, "body: more than 3,000 errors"),
     "unknown fields": (b"{%s}", b'"%d":0', 90_000, 422, "body: more than 3,000 errors"),
     "wrong inputs of one event": (
         b'{"events":[{"x":{%s}}]}',
@@ -111,7 +94,7 @@ def test_the_work_for_a_hostile_body_is_limited(one, batch, form, part, n, statu
     assert described <= 2 * 3000
 
 
-def errors_described(function: Callable[[], Any]) -> tuple[Any, int]:
+def errors_described(function):
     """Call a function; return its result, and how many errors pydantic described meanwhile."""
     described = 0
 
@@ -135,22 +118,8 @@ def test_a_long_batch_is_refused_before_its_events_are_checked():
         assert caught.value.status == 413
 
 
-def test_only_the_first_wrong_event_is_described(api):
-    """The others are not checked."""
-    for path in ("/predict", "/events"):
-        answer = api.post_text(path, b'{"events": [{"x": {}}, 1, 2]}')
-        assert answer.json()["error"] == "events.1: Input should be an object, got 1"
-
-
-def test_huge_numbers(api):
-    """An integer of a thousand digits is an error, and no crash."""
-    for path in ("/predict", "/events"):
-        answer = api.post_text(path, b'{"x": {"a": ' + b"9" * 1000 + b"}}")
-        assert answer.status_code == 422
-
-
 @given(st.binary(max_size=200) | st.text(alphabet='{}[]":,xy01eventsNaN \\u', max_size=80))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_any_bytes(learner_and_api, body):
     """Whatever is sent, the answer is an error of the request or a success."""
     _, api = learner_and_api

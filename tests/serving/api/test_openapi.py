@@ -12,7 +12,7 @@ from support.running_api import RunningApi, publish
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.serving.metrics import ROUTES
 
-EXAMPLES = 25
+EXAMPLES = 10
 """Of each operation; docs/http_api.md has the command for more."""
 
 
@@ -58,7 +58,14 @@ expected-statuses = [400, 401, 405, 411, 413, 415, 422]
 """By default, a 413 for a batch longer than `maxItems` would not count as a refusal."""
 
 
-@pytest.mark.parametrize("kind", ["regression", "classification", "token"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "regression",
+        pytest.param("classification", marks=pytest.mark.thorough),
+        pytest.param("token", marks=pytest.mark.thorough),
+    ],
+)
 def test_schemathesis(tmp_path, kind):
     """Generated requests, valid and not, get only answers that the description allows."""
     learner, label = None, math.cos

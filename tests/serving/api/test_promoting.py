@@ -51,9 +51,3 @@ def test_refusals(start, tmp_path):
         assert api.post("/promote", body).status_code == 422
     assert api.post_text("/promote", '{"contender": "a", "contender": "b"}').status_code == 400
     assert api.appended() == []
-
-
-def test_before_a_model_is_published(start):
-    """Without a model it is not known who gets the command: try again later."""
-    answer = start().post("/promote", LINEAR)
-    assert (answer.status_code, "Retry-After" in answer.headers) == (503, True)

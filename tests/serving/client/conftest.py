@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, NamedTuple
@@ -33,14 +33,14 @@ class ScriptedServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
-        self.script: list[tuple[int, dict[str, str], Any] | str] = []
-        self.received: list[Received] = []
+        self.script = []
+        self.received = []
         self.n_appended = 0
 
-    def answer(self, received: Received) -> tuple[int, dict[str, str], Any]:
+    def answer(self, received):
         """Answer as the API does."""
         if received.path == "/predict":
             predictions = [{"y_pred": 1.5} for _ in received.body["events"]]
@@ -58,7 +58,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: ScriptedServer
 
-    def _respond(self) -> None:
+    def _respond(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         received = Received(
             self.command, self.path, dict(self.headers), json.loads(body) if body else None
@@ -82,12 +82,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = _respond  # noqa: N815
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_):
         """Log nothing."""
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
+def server():
     """A scripted server on a free port."""
     with ScriptedServer() as running:
         thread = Thread(target=running.serve_forever, args=(0.01,))
@@ -101,15 +101,15 @@ Ask = Callable[..., Any]
 
 
 @pytest.fixture(params=["blocking", "awaiting"])
-def ask(request) -> Ask:
+def ask(request):
     """Calls a method of a new client of either kind: ask(options, method, *arguments)."""
 
-    def blocking(options: dict[str, Any], method: str, *arguments: Any, **named: Any) -> Any:
+    def blocking(options, method, *arguments, **named):
         with Client(trust_env=False, **options) as client:
             return getattr(client, method)(*arguments, **named)
 
-    def awaiting(options: dict[str, Any], method: str, *arguments: Any, **named: Any) -> Any:
-        async def asked() -> Any:
+    def awaiting(options, method, *arguments, **named):
+        async def asked():
             async with AsyncClient(trust_env=False, **options) as client:
                 return await getattr(client, method)(*arguments, **named)
 

@@ -1,10 +1,12 @@
 """`Calls`: requests, retries and answers, without a transport."""
 
+import datetime as dt
 import json
+from email.utils import format_datetime
 
 import pytest
 
-from iln_stream.serving.client_calls import Calls, Pause, Reply, Request, Retries
+from iln_stream.serving.client_calls import Calls, Pause, Reply, Request, Retries, read_retry_after
 from iln_stream.serving.client_messages import (
     AnswerError,
     Appended,
@@ -22,6 +24,7 @@ from iln_stream.serving.client_messages import (
 
 VERSION = {"name": "m", "version": 3, "age_seconds": 0.25, "n_learned": None}
 RETRIES = Retries(most=2, within=10.0)
+BROKEN = TransportError("broken")
 
 
 def driven(call, answer):
@@ -149,18 +152,6 @@ def test_a_batch_too_large_is_sent_in_halves():
     assert (error.status, str(error)) == (413, "body: too large")
 
 
-def test_labels_in_batches():
-    """Labels are sent in order, in halves if the server's limit is small, and again if it fails."""
-    log, script = Log(most=3), [TransportError("broken")]
-    labels = [NewLabel(f"e{i}", float(i), 1e9 + i) for i in range(20)]
-    call = calls(8).feedback_many(iter(labels))
-    steps, found = driven(call, lambda request: script.pop() if script else log(request))
-    assert {step.path for step in requests(steps)} == {"/feedback"}
-    assert all(list(json.loads(step.content)) == ["labels"] for step in requests(steps))
-    assert [NewLabel(**each) for each in log.events] == labels
-    assert found == [Appended(0, i, True) for i in range(20)]
-
-
 def test_a_failure_says_what_was_appended():
     """The error of a later batch has the places of the earlier ones."""
     log = Log()
@@ -194,7 +185,7 @@ def test_busy_servers_are_asked_again(status):
         assert all(0.05 * 2**i <= wait <= 0.1 * 2**i for i, wait in enumerate(waits))
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 411, 413, 415, 422, 500])
+@pytest.mark.parametrize("status", [400, 404, 413, 500])
 def test_other_refusals_are_final(status):
     """What the server will not do later either, is not asked again."""
     steps, error = driven(calls().predict({}, None), lambda _: reply({"error": "no"}, status))
@@ -226,8 +217,44 @@ def test_the_server_says_when():
 
 def test_broken_connections_are_tried_again():
     """A transport's error is final after the last retry, and at once without an id."""
-    broken = TransportError("broken")
-    steps, error = driven(calls().predict({}, None), lambda _: broken)
-    assert (len(requests(steps)), error) == (3, broken)
-    steps, error = driven(calls().append(NewEvent({})), lambda _: broken)
-    assert (len(steps), error) == (1, broken)
+    steps, error = driven(calls().predict({}, None), lambda _: BROKEN)
+    assert (len(requests(steps)), error) == (3, BROKEN)
+    steps, error = driven(calls().append(NewEvent({})), lambda _: BROKEN)
+    assert (len(steps), error) == (1, BROKEN)
+
+
+def waits(retries, errors, draw=0.0):
+    """The waits after these errors, on a clock that advances by them."""
+    now = [100.0]
+    made, found = retries.begin(lambda: now[0], lambda: draw), []
+    for error in errors:
+        found.append(made.after(error))
+        now[0] += found[-1] or 0.0
+    return found
+
+
+def test_waits_double_up_to_the_longest():
+    """They begin at `first_wait`, and end after `most`."""
+    retries = Retries(most=6, within=1e9, first_wait=0.5, longest_wait=4.0)
+    assert waits(retries, [BROKEN] * 7) == [0.5, 1.0, 2.0, 4.0, 4.0, 4.0, None]
+
+
+def test_clients_do_not_return_together():
+    """Chance shortens a wait by up to a half."""
+    assert waits(Retries(first_wait=1.0), [BROKEN], draw=0.5) == [0.75]
+    assert waits(Retries(first_wait=1.0), [BROKEN], draw=1.0) == [0.5]
+
+
+def test_time_is_limited():
+    """A wait beyond `within` is not begun, that of the server's header included."""
+    assert waits(Retries(9, within=3.0, first_wait=1.0), [BROKEN] * 3) == [1.0, 2.0, None]
+    assert waits(Retries(9, within=3.0), [UnavailableError(429, "", 3.0)]) == [3.0]
+    assert waits(Retries(9, within=3.0), [UnavailableError(429, "", 4.0)]) == [None]
+
+
+def test_retry_after_as_a_date():
+    """A date is the time until then; nonsense is no time."""
+    moment = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=100)
+    assert read_retry_after(format_datetime(moment, usegmt=True)) == pytest.approx(100, abs=5)
+    for text in (None, "", "soon", "-1", "1.5", "²"):
+        assert read_retry_after(text) is None

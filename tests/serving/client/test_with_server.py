@@ -1,14 +1,12 @@
-"""Both clients with the real server."""
+"""The client with the real server."""
 
 import math
-import threading
 import time
 
 import pytest
 from support.running_api import RunningApi, example, publish
 from support.tls import certificate
 
-from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.records import Event, Label, promoted
 from iln_stream.serving.client import Client
 from iln_stream.serving.client_calls import Retries
@@ -21,7 +19,8 @@ from iln_stream.serving.client_messages import (
     UnavailableError,
 )
 
-TOKEN = "a-token-of-the-test-0123"
+pytestmark = pytest.mark.parametrize("ask", ["blocking"], indirect=True)
+"""Both clients share all but the transport; docs/client.md, which is tested, uses the other one."""
 
 
 @pytest.fixture(scope="module")
@@ -44,42 +43,6 @@ def test_predictions_are_those_of_the_learner(ask, learner_and_url):
     assert found.model.age_seconds > 0.0
 
 
-def test_more_than_fits_in_a_request(ask, learner_and_url):
-    """Several requests answer in the order of the events."""
-    learner, url = learner_and_url
-    xs = [example(t) for t in range(2_500)]
-    found = ask({"url": url}, "predict_many", iter(xs))
-    assert [each.y_pred for each in found] == [learner.predict_one(x) for x in xs]
-
-
-def test_model(ask, learner_and_url):
-    """The model is described; one that is not published is an error that names it."""
-    _, url = learner_and_url
-    found = ask({"url": url}, "model")
-    assert found == ask({"url": url}, "model", "log-events-0")._replace(version=found.version)
-    assert (found.version.name, found.task) == ("log-events-0", "regression")
-    assert found.published_at == pytest.approx(time.time(), abs=600)
-    for call in (("model", "other"), ("predict", {"a": 1.0})):
-        named = {"model": "other"} if call[0] == "predict" else {}
-        with pytest.raises(StatusError, match="'other' is not published") as failure:
-            ask({"url": url}, *call, **named)
-        assert failure.value.status == 404
-
-
-def test_classes(ask, tmp_path):
-    """A class comes with the probabilities of all; events have classes as labels."""
-    names = ("cat", "dog", "eel")
-    learner = publish(tmp_path, InfiniteLayerClassifier(seed=1), label=lambda t: names[t % 3])
-    with RunningApi(tmp_path) as api:
-        url = api.ready().url
-        found = ask({"url": url}, "predict", example(4))
-        assert found.probabilities == learner.predict_proba_one(example(4))
-        assert found.y_pred == max(found.probabilities, key=found.probabilities.get)
-        assert found.interval is None
-        ask({"url": url}, "append", example(5), "eel")
-        assert b'"y":"eel"' in api.appended()[0].payload
-
-
 @pytest.fixture
 def api(tmp_path):
     """A server without a model, and its log."""
@@ -94,31 +57,6 @@ def wait_for_log(api):
         while "the log is not open yet" in client.ready().reasons:
             assert time.monotonic() < deadline
             time.sleep(0.01)
-
-
-def test_appended_events(ask, api):
-    """Events are in the log as they were given, at the places that the client returns."""
-    events = [
-        NewEvent(example(t), math.cos(t) if t % 3 else None, f"e{t}", 1.7e9 + t, 0.5)
-        for t in range(2_500)
-    ]
-    places = ask({"url": api.url}, "append_many", events)
-    assert [place.offset for place in places] == list(range(2_500))
-    assert all(place.is_new for place in places)
-    found = [Event.model_validate_json(record.payload) for record in api.appended()]
-    assert [(e.x, e.y, e.id, e.timestamp.timestamp(), e.weight) for e in found] == events
-    again = ask({"url": api.url}, "append", *events[7][:2], id="e7")
-    assert (again.offset, again.is_new) == (7, False)
-    assert len(api.appended()) == 2_500
-
-
-def test_label(ask, api):
-    """A label is a record with the event's id, and the same label is kept once."""
-    first = ask({"url": api.url}, "feedback", "e1", 2.5)
-    again = ask({"url": api.url}, "feedback", "e1", 2.5)
-    assert (first.offset, first.is_new, again.offset, again.is_new) == (0, True, 0, False)
-    (record,) = api.appended()
-    assert Label.model_validate_json(record.payload) == Label(id="e1", y=2.5)
 
 
 def test_promotion(ask, tmp_path):
@@ -180,11 +118,6 @@ def test_not_ready(ask, api):
     assert failure.value.retry_after == 1.0
 
 
-def test_ready(ask, learner_and_url):
-    """With a model and a log it is ready."""
-    assert ask({"url": learner_and_url[1]}, "ready") == (True, [], [])
-
-
 def test_limits_of_the_server(ask, tmp_path):
     """Batches that the server finds too large, by number or by bytes, arrive in smaller ones."""
     for n, limits in enumerate(({"batch_events": 7}, {"body_bytes": 600})):
@@ -207,50 +140,6 @@ def test_backpressure_is_waited_for(ask, tmp_path):
         places = ask(options, "append_many", events)
         assert [place.offset for place in places] == list(range(6))
         assert len(api.appended()) == 6
-
-
-def test_a_restart_of_the_server_is_waited_for(ask, tmp_path):
-    """Events with ids that were sent while the server restarted are in the log, each once."""
-    first = RunningApi(tmp_path)
-    with first:
-        wait_for_log(first)
-        url, port = first.url, first.port
-    started = threading.Event()
-
-    def restart():
-        time.sleep(0.5)
-        with RunningApi(tmp_path, port=port) as second:
-            started.wait(30.0)
-            found.extend(second.appended())
-
-    found = []
-    thread = threading.Thread(target=restart)
-    thread.start()
-    options = {"url": url, "retries": Retries(most=50, longest_wait=0.2)}
-    events = [NewEvent({"a": float(t)}, id=f"e{t}") for t in range(50)]
-    try:
-        places = ask(options, "append_many", events)
-    finally:
-        started.set()
-        thread.join()
-    assert [place.offset for place in places] == list(range(50))
-    assert len(found) == 50
-
-
-def test_token(ask, tmp_path):
-    """The server takes requests with its token only."""
-    file = tmp_path / "token"
-    file.write_text(f"{TOKEN}\n")
-    publish(tmp_path)
-    with RunningApi(tmp_path, token_file=file) as api:
-        url = api.ready().url
-        for own in ({"token": TOKEN}, {"token_file": file}):
-            assert ask({"url": url, **own}, "predict", {"a": 1.0})
-        for wrong in ({}, {"token": TOKEN[:-1]}):
-            with pytest.raises(StatusError, match="Authorization") as failure:
-                ask({"url": url, **wrong}, "predict", {"a": 1.0})
-            assert failure.value.status == 401
-        assert ask({"url": url}, "ready").ready
 
 
 def test_tls(ask, tmp_path):

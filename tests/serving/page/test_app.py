@@ -1,7 +1,6 @@
 """The server of the page: files, headers, and the stream of changes."""
 
 import asyncio
-import gzip
 import json
 import re
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ import httpx
 import pytest
 from support.live_answer import live
 
-from iln_stream.serving.page import Board, Poller, static_files
+from iln_stream.serving.page import Board, Poller
 from iln_stream.serving.page_server import PageServer, stream_of_messages
 from iln_stream.serving.settings import PageSettings
 
@@ -152,9 +151,3 @@ def test_nothing_waits_for_a_slow_browser():
     (model,) = second["models"].values()
     assert [step["serial"] for step in model["steps"]] == list(range(9, 200))
     assert model["metrics"]["iln_events_total"] == 199
-
-
-def test_compressed_files_are_the_files():
-    """The bytes that are sent compressed are those of the file."""
-    for path, file in static_files().items():
-        assert gzip.decompress(file.compressed) == file.plain, path

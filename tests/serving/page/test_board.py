@@ -1,13 +1,16 @@
-"""Revisions of the page's state."""
+"""What a browser gets adds up to the whole, whatever it missed."""
 
 import asyncio
 import copy
 import json
+import random
 
 import pytest
 from support.live_answer import live
 
-from iln_stream.serving.page import Board
+from iln_stream.loop.live import Curves as LearnersCurves
+from iln_stream.reporting import MetricSpec
+from iln_stream.serving.page import Board, Curves, Flow
 
 
 @pytest.fixture
@@ -113,3 +116,89 @@ def test_waiting_for_news():
         assert await waiting
 
     asyncio.run(waits())
+
+
+def test_rate_over_the_last_seconds():
+    """The rate is that of the last five seconds: a pause is seen soon, and no burst is lost."""
+    flow = Flow()
+    points = [flow.point(t, min(t, 10) * 20, 0) for t in range(20)]
+    assert points[0]["rate"] is None
+    assert [points[t]["rate"] for t in (1, 5, 10)] == [20.0, 20.0, 20.0]
+    assert points[12]["rate"] == 12.0
+    assert points[15]["rate"] == 0.0
+    assert [point["serial"] for point in points] == list(range(1, 21))
+
+
+def test_a_restarted_learner_has_no_negative_rate():
+    """A learner that resumes from an earlier snapshot has fewer events than before."""
+    flow = Flow()
+    flow.point(0, 1000, 0)
+    assert flow.point(1, 700, 5) == {"serial": 2, "time": 1, "rate": None, "lag": 5}
+    assert flow.point(2, 750, 0)["rate"] == 50.0
+
+
+class Browser:
+    """Keeps curves as store.js does."""
+
+    def __init__(self):
+        self.revision, self.events, self.series = 0, [], {}
+
+    def take(self, part, revision):
+        found = part.since(self.revision)
+        self.revision = revision
+        if found is None:
+            return
+        kept = found["kept"]
+        self.events = self.events[:kept] + found["events"]
+        before = self.series if kept else {}
+        self.series = {
+            tuple(name): before.get(tuple(name), [])[:kept] + points
+            for *name, points in found["series"]
+        }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_curves_add_up(seed):
+    """Browsers that come and go, and miss revisions, have the learner's points.
+
+    The learner thins them out several times, and a series appears in between.
+    """
+    rng = random.Random(seed)
+    learners, part, n = LearnersCurves(), Curves(), 0
+    weights = {"a": 0.5}
+    specs = [
+        MetricSpec("iln_drift", "gauge", "", lambda: n / 3),
+        MetricSpec("iln_expert_weight", "gauge", "", lambda: dict(weights), "expert"),
+    ]
+    browsers, last = [], 0
+    for revision in range(1, 200):
+        for _ in range(rng.randrange(200)):
+            n += 1
+            if n == 3000:
+                weights["b"] = 0.25
+            if n == learners.due:
+                learners.sample(n, n, specs)
+        part.update(learners.data(last), revision)
+        last = n
+        if rng.random() < 0.1:
+            browsers.append(Browser())
+        for browser in browsers:
+            if rng.random() < 0.3:
+                browser.take(part, revision)
+    assert learners.stride > 8
+    expected = learners.data(0)
+    for browser in browsers:
+        browser.take(part, 200)
+        assert browser.events == expected["events"]
+        assert browser.series["iln_drift",] == pytest.approx(expected["series"]["iln_drift"], 1e-5)
+        for name, points in expected["series"]["iln_expert_weight"].items():
+            assert browser.series["iln_expert_weight", name] == points
+    assert len(browsers) > 3
+
+
+def test_points_have_six_digits():
+    """More digits would be sent for nothing; a missing value stays one."""
+    part = Curves()
+    series = {"m": [1 / 3, None]}
+    part.update({"stride": 8, "serials": [8, 16], "events": [8, 16], "series": series}, 1)
+    assert part.since(0)["series"] == [["m", [0.333333, None]]]

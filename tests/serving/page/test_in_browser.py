@@ -150,17 +150,6 @@ def test_a_classification_shows_what_the_metrics_say(classification, show):
     assert "late" in page.locator("#events").inner_text()
 
 
-def test_new_events_appear_without_reloading(tmp_path, regression, show):
-    """Events that are appended later change figures, charts and the list of events."""
-    page = show(regression.url)
-    shows(page, "iln_events_total", 900)
-    page.evaluate("window.before = true")
-    append(tmp_path / "log.db", events(900, 1300))
-    shows(page, "iln_events_total", 1300)
-    assert page.locator("#events tbody tr").first.inner_text().split()[2] == "e-1299"
-    assert page.evaluate("window.before")
-
-
 def content(page):
     """Return all that the page shows, but for what depends on the clock or the process."""
     page.set_viewport_size({"width": 1280, "height": 5000})  # charts out of sight are not drawn
@@ -207,7 +196,7 @@ def test_a_killed_learner_comes_back_as_it_was(tmp_path, run, page_of, show):
 
 
 def shows_a_promotion(page, card, words):
-    """Check the line of a promotion, its name, its text, what the keyboard reads, and the table."""
+    """Check the line of a promotion, its name, its text and the table."""
     plot = page.locator(f"#{card} .plot:visible")
     plot.scroll_into_view_if_needed()
     page.wait_for_function(
@@ -216,37 +205,27 @@ def shows_a_promotion(page, card, words):
     assert page.locator(f"#{card} .plot .event-name").all_text_contents() == [words.split()[0]]
     described = page.locator(f"#{plot.get_attribute('aria-describedby')}")
     assert described.text_content() == words
-    short = words.split(" at ")[0]
-    plot.focus()
-    read = []
-    for _ in range(300):
-        plot.press("ArrowLeft")
-        read.append(plot.get_attribute("aria-valuetext"))
-    (found,) = {each for each in read if short in each}
-    assert 501 <= int(found.split(",")[0].split()[1]) < 510
     if page.locator(f"#{card} details[open]").count() == 0:
         page.locator(f"#{card} summary:visible").click()
     page.locator(f"#{card} details[open] tbody td").first.wait_for()
     notes = page.locator(f"#{card} details[open] tbody td:last-child").all_inner_texts()
-    assert [note for note in notes if note] == [short]
+    assert [note for note in notes if note] == [words.split(" at ")[0]]
 
 
-def test_a_contest_shows_who_predicts_best(tmp_path, run, page_of, show):
-    """Contenders, errors and evidence are those of /metrics; a promotion moves the champion's mark.
-
-    The same is shown when the run was killed and has started again.
-    """
+def test_a_contest_shows_who_predicts_best(tmp_path, run, show):
+    """Contenders, errors and evidence are those of /metrics; a promotion moves the champion's
+    mark."""
     append(tmp_path / "log.db", events(0, 500))
     shutil.copy(contenders.__file__, tmp_path)
     challengers = {
         "linear": {"learner": "contenders:linear"},
         "failing": {"learner": "contenders:Failing"},
     }
-    port, state = free_port(), ("--snapshots", "state", "--snapshot-pickle")
+    state = ("--snapshots", "state", "--snapshot-pickle")
     flags = (*FAST, *state, "--challengers", json.dumps(challengers), "--mixture")
-    first = run(*flags, page=False, port=port)
+    first = run(*flags)
     first.learned(500)
-    page = show(page_of(first.metrics_url), viewport={"width": 1440, "height": 800})
+    page = show(first.url, viewport={"width": 1440, "height": 800})
     shows(page, "iln_events_total", 500)
     said = samples(first)
     rows = {row.split()[0]: row for row in page.locator("#standings tbody tr").all_inner_texts()}
@@ -266,12 +245,6 @@ def test_a_contest_shows_who_predicts_best(tmp_path, run, page_of, show):
     assert shown["linear"] == formatted(
         page, "number", said["iln_contender_windowed_error", "linear"]
     )
-    table = page.locator("#standings .wide")
-    for width in (360, 1110, 1200, 1300, 1440):  # nothing is to be scrolled sideways
-        page.set_viewport_size({"width": width, "height": 800})
-        hidden = table.evaluate("node => node.scrollWidth - node.clientWidth")
-        assert (width, hidden) == (width, 0)
-
     done = iln("promote", "linear", "--source", "sqlite:log.db", *flags, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     append(tmp_path / "log.db", events(500, 560))
@@ -286,45 +259,37 @@ def test_a_contest_shows_who_predicts_best(tmp_path, run, page_of, show):
     assert versions["linear"][:8] in page.locator("#model-facts").inner_text()
     shows_a_promotion(page, "windowed-0", "linear becomes champion at event 501")
     shows_a_promotion(page, "predictions", "linear becomes champion at step 501")
-    says(page, "Up to date")
-    before = content(page)
-    first.command.kill()
-    says(page, "The learner can't be reached since")
-    second = run(*flags, page=False, port=port)
-    second.learned(560)
-    says(page, "Up to date")
-    shows(page, "iln_events_total", 560)
-    assert content(page) == before
 
 
-def test_the_page_outlives_its_server(regression, show):
-    """When the run ends, the page keeps its data and says that its server is gone."""
-    page = show(regression.url, expected="ERR_|Failed to load")
-    shows(page, "iln_events_total", 900)
-    regression.command.kill()
-    says(page, "This page's server can't be reached since")
-    assert figures(page)["iln_events_total"] == 900
-
-
-def test_a_slow_network_ends_with_the_newest_state(tmp_path, regression, show):
-    """At 12 KB/s and 400 ms, the page shows the last event soon after it was learned."""
-    page = show("about:blank")
+def test_new_events_appear_as_they_are_learned(tmp_path, run, show):
+    """At 12 KB/s and 400 ms, the page shows the last event soon after it was learned, without being
+    loaded again. When the run ends, it keeps its data and says that its server is gone."""
+    append(tmp_path / "log.db", events(0, 100))
+    started = run(*FAST)
+    page = show("about:blank", expected="ERR_|Failed to load")
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
     network.send(
         "Network.emulateNetworkConditions",
         {"offline": False, "latency": 400, "downloadThroughput": 12e3, "uploadThroughput": 12e3},
     )
-    page.goto(regression.url)
-    shows(page, "iln_events_total", 900)
-    for n in range(900, 1900, 100):
+    page.goto(started.url)
+    shows(page, "iln_events_total", 100)
+    page.evaluate("window.before = true")
+    for n in range(100, 1100, 100):
         append(tmp_path / "log.db", events(n, n + 100))
         page.wait_for_timeout(300)
-    regression.learned(1900)
-    shows(page, "iln_events_total", 1900)
+    started.learned(1100)
+    shows(page, "iln_events_total", 1100)
+    assert page.locator("#events tbody tr").first.inner_text().split()[2] == "e-1099"
+    assert page.evaluate("window.before")
+    started.command.kill()
+    says(page, "This page's server can't be reached since")
+    assert figures(page)["iln_events_total"] == 1100
 
 
-def test_nothing_grows(tmp_path, run, page_of, show):
+@pytest.mark.parametrize("last", [13_000, pytest.param(27_000, marks=pytest.mark.thorough)])
+def test_nothing_grows(tmp_path, run, page_of, show, last):
     """Neither elements nor listeners nor memory grow once lists and curves are full."""
     append(tmp_path / "log.db", events(0, 6000))
     started = run(*FAST, page=False)
@@ -344,17 +309,17 @@ def test_nothing_grows(tmp_path, run, page_of, show):
             page.wait_for_timeout(200)
         return [min(column) for column in zip(*readings, strict=True)]
 
-    def learn(first, last):  # each append is one or two messages
-        for n in range(first, last, 100):
+    def learn(first, end):  # each append is one or two messages
+        for n in range(first, end, 100):
             append(tmp_path / "log.db", events(n, n + 100))
             page.wait_for_timeout(100)
         shown = page.locator("[data-metric=iln_events_total]")  # waiting in the page takes memory
-        eventually(lambda: shown.get_attribute("value") == str(last))
+        eventually(lambda: shown.get_attribute("value") == str(end))
         return used()
 
-    learn(6000, 9000)
-    nodes, listeners, heap = learn(9000, 12_000)
-    nodes_after, listeners_after, heap_after = learn(12_000, 27_000)
+    learn(6000, 7500)
+    nodes, listeners, heap = learn(7500, 9000)
+    nodes_after, listeners_after, heap_after = learn(9000, last)
     assert nodes_after - nodes < 40  # ticks come and go
     assert listeners_after <= listeners
     assert heap_after - heap < 1.5e6  # the messages meanwhile are more

@@ -92,7 +92,7 @@ def test_more_rows_than_a_batch(tmp_path):
 def test_memory_is_bounded(tmp_path):
     """Reading the beginning of one large group of rows takes little of the file's size."""
     generator = np.random.default_rng(1)
-    table = pa.table({f"x{i}": generator.normal(size=1_000_000) for i in range(20)})
+    table = pa.table({f"x{i}": generator.random(size=1_000_000) for i in range(20)})
     file = written(tmp_path, table, row_group_size=1_000_000, use_dictionary=False)
     assert file.stat().st_size > 140 << 20
     code = (

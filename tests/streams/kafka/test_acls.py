@@ -3,8 +3,6 @@
 import json
 import re
 import shlex
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from kafka import KafkaAdminClient
@@ -20,17 +18,17 @@ from kafka.admin import (
 )
 from support.document import blocks
 from support.kafka_topics import create_topic, produce, read_topic
-from support.secured_kafka import PASSWORD, USER, SecuredBroker, secured_broker
+from support.secured_kafka import USER, secured_broker, settings
 
 from iln_stream.errors import IlnError
-from iln_stream.service import Service, Settings
+from iln_stream.service import Service
 
 PAGE = "how_to_secure_kafka.md"
 TOPICS = ("orders", "orders-predictions", "orders-dead-letters")
 
 
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+def secured(tmp_path_factory):
     """A broker where a user who logs in may do nothing without an ACL."""
     authorizer = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -42,7 +40,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]
         yield broker
 
 
-def rights() -> list[ACL]:
+def rights():
     """Return the ACLs that the page's commands add."""
     (text,) = (each for each in blocks(PAGE, "text") if "kafka-acls" in each)
     found = []
@@ -67,7 +65,7 @@ def rights() -> list[ACL]:
     return found
 
 
-def grant(secured: SecuredBroker, acls: list[ACL]) -> None:
+def grant(secured, acls):
     """Give the user these rights and no others."""
     anything = ResourcePatternFilter(ResourceType.ANY, None, ACLResourcePatternType.ANY)
     all_of_them = ACLFilter(f"User:{USER}", "*", ACLOperation.ANY, ACLPermissionType.ANY, anything)
@@ -76,57 +74,46 @@ def grant(secured: SecuredBroker, acls: list[ACL]) -> None:
         admin.create_acls(acls)
 
 
-def settings(secured: SecuredBroker, folder: Path, client: str) -> Settings:
+def production(secured, folder, client="kafka-python"):
     """Return the settings of production, with the page's login."""
-    secret = folder / "secret"
-    secret.write_text(PASSWORD)
-    secret.chmod(0o600)
-    return Settings(
-        bootstrap=secured.login,
+    return settings(
+        secured,
+        "SCRAM-SHA-512",
+        folder,
         topic="orders",
-        start="earliest",
-        stop_at_end=True,
         predictions="kafka:orders-predictions",
         transactional=True,
         snapshots=str(folder / "state"),
         learner="pool",
         learner_options={"size": 16},
-        metrics_port=None,
         kafka_client=client,
-        kafka_options={
-            "security_protocol": "SASL_SSL",
-            "ssl_cafile": str(secured.authority.cert),
-            "sasl_mechanism": "SCRAM-SHA-512",
-            "sasl_plain_username": USER,
-            "bootstrap_timeout_ms": 5_000,
-        },
-        kafka_secrets={"sasl_plain_password": str(secret)},
     )
 
 
 @pytest.mark.parametrize("client", ["kafka-python", "confluent"])
-def test_the_rights_are_enough(secured: SecuredBroker, client: str, tmp_path: Path) -> None:
+def test_the_rights_are_enough(secured, client, tmp_path):
     """With the page's rights a run learns, publishes in transactions, and writes dead letters."""
     plain = secured.broker.bootstrap
     before = {topic: len(read_topic(plain, topic)) for topic in TOPICS}
     grant(secured, rights())
     produce(plain, "orders", [(None, b'{"x": {"a": 1}, "y": 2}')] * 10 + [(None, b"no event")])
-    Service(settings(secured, tmp_path, client)).run()
+    Service(production(secured, tmp_path, client)).run()
     published = read_topic(plain, "orders-predictions")[before["orders-predictions"] :]
     assert len(published) == 10
     assert len(read_topic(plain, "orders-dead-letters")) > before["orders-dead-letters"]
     assert {json.loads(each.value)["stream"] for each in published} == {"orders"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("missing", range(len(rights())))
-def test_each_right_is_needed(secured: SecuredBroker, missing: int, tmp_path: Path) -> None:
+def test_each_right_is_needed(secured, missing, tmp_path):
     """Without any one of the page's rights, a run ends with an error."""
     acls = rights()
     acls.pop(missing)
     grant(secured, acls)
     produce(secured.broker.bootstrap, "orders", [(None, b'{"x": {"a": 1}, "y": 2}'), (None, b"?")])
     with pytest.raises(IlnError):
-        Service(settings(secured, tmp_path, "kafka-python")).run()
+        Service(production(secured, tmp_path)).run()
 
 
 @pytest.mark.parametrize(
@@ -140,9 +127,7 @@ def test_each_right_is_needed(secured: SecuredBroker, missing: int, tmp_path: Pa
         (("Topic", "orders-predictions"), "lacks a right on the topic"),
     ],
 )
-def test_a_missing_right_is_named(
-    secured: SecuredBroker, without: tuple[str, str | None], said: str, tmp_path: Path
-) -> None:
+def test_a_missing_right_is_named(secured, without, said, tmp_path):
     """The error says on what a right is missing, not with which request the broker was asked."""
     kind, name = without
     kept = [
@@ -155,4 +140,4 @@ def test_a_missing_right_is_named(
     grant(secured, kept)
     produce(secured.broker.bootstrap, "orders", [(None, b'{"x": {"a": 1}, "y": 2}')])
     with pytest.raises(IlnError, match=said):
-        Service(settings(secured, tmp_path, "kafka-python")).run()
+        Service(production(secured, tmp_path)).run()

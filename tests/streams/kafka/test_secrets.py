@@ -13,43 +13,42 @@ from iln_stream.streams.kafka.connection import SECRETS, read_secrets, warn_of_r
 VALUE = "pass word/äöü"
 
 
-def file_with(folder: Path, content: bytes) -> str:
+def file_with(folder, content):
     file = folder / "secret"
     file.write_bytes(content)
     file.chmod(0o600)
     return str(file)
 
 
-@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-def test_content(tmp_path: Path, end: str) -> None:
-    """The value is the content without the newline that editors append."""
-    file = file_with(tmp_path, (VALUE + end).encode())
-    assert read_secrets(dict.fromkeys(SECRETS, file)) == dict.fromkeys(SECRETS, VALUE)
-
-
-def test_spaces_and_further_newlines_are_kept(tmp_path: Path) -> None:
-    """Only one newline is left out; spaces may belong to a password."""
-    file = file_with(tmp_path, b" a\n\n")
-    assert read_secrets({"ssl_password": file}) == {"ssl_password": " a\n"}
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [(VALUE, VALUE), (VALUE + "\n", VALUE), (VALUE + "\r\n", VALUE), (" a\n\n", " a\n")],
+)
+def test_content(tmp_path, content, value):
+    """The value is the content without the one newline that editors append; spaces may belong to
+    a password."""
+    file = file_with(tmp_path, content.encode())
+    assert read_secrets(dict.fromkeys(SECRETS, file)) == dict.fromkeys(SECRETS, value)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "the file is empty; write the value"),
         (b"\n", "the file is empty; write the value"),
         (b"\xff\xfe", "is not UTF-8"),
         (b"a" * 70_000, "more than 65536 bytes"),
     ],
 )
-def test_content_that_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
-    """A file that holds no password is an error that names the option."""
+def test_content_that_is_refused(tmp_path, content, message):
+    """A file that holds no password, or a folder, is an error that names the option."""
     with pytest.raises(SourceError, match=f"kafka_secrets: ssl_password: .*{message}"):
         read_secrets({"ssl_password": file_with(tmp_path, content)})
+    with pytest.raises(SourceError, match="ssl_password: can't read the file: Is a directory"):
+        read_secrets({"ssl_password": str(tmp_path)})
 
 
 @pytest.mark.parametrize("given", [VALUE, "/etc/hunter2", "a\0b", "a" * 5_000])
-def test_a_value_in_place_of_its_path(given: str) -> None:
+def test_a_value_in_place_of_its_path(given):
     """Who gives the password in place of the path gets an error without the password."""
     with pytest.raises(SourceError, match="kafka_secrets: sasl_plain_password: ") as caught:
         read_secrets({"sasl_plain_password": given})
@@ -57,20 +56,14 @@ def test_a_value_in_place_of_its_path(given: str) -> None:
     assert caught.value.__cause__ is None
 
 
-def test_a_folder(tmp_path: Path) -> None:
-    """A folder is an error with the system's reason."""
-    with pytest.raises(SourceError, match="ssl_password: can't read the file: Is a directory"):
-        read_secrets({"ssl_password": str(tmp_path)})
-
-
 @pytest.mark.parametrize("name", ["ssl_keyfile", "sasl_password"])
-def test_options_that_are_no_secrets(tmp_path: Path, name: str) -> None:
+def test_options_that_are_no_secrets(tmp_path, name):
     """Misspelt options and options that are paths themselves are refused by name."""
     with pytest.raises(SourceError, match=f"kafka_secrets: {name} can't be in a file"):
         read_secrets({name: file_with(tmp_path, b"a")})
 
 
-def test_files_that_all_can_read(tmp_path: Path) -> None:
+def test_files_that_all_can_read(tmp_path):
     """A file that every user can read is a warning; one for owner and group is none."""
     files = {"ssl_password": file_with(tmp_path, b"a")}
     Path(files["ssl_password"]).chmod(0o640)
@@ -82,7 +75,7 @@ def test_files_that_all_can_read(tmp_path: Path) -> None:
         stream_at("kafka:a", StreamOptions(kafka_secrets=files)).check()
 
 
-def test_an_option_given_twice(tmp_path: Path) -> None:
+def test_an_option_given_twice(tmp_path):
     """A password in both settings is an error, as one of the two would be ignored."""
     files = {"ssl_password": file_with(tmp_path, b"a")}
     stream = stream_at(
@@ -92,7 +85,7 @@ def test_an_option_given_twice(tmp_path: Path) -> None:
         stream.check()
 
 
-def test_the_setting(tmp_path: Path) -> None:
+def test_the_setting(tmp_path):
     """The setting is JSON in a flag; a wrong one is an error that does not quote it."""
     settings = Settings.load(kafka_secrets='{"ssl_password": "no-such-file"}')
     with pytest.raises(SourceError, match="ssl_password: there is no such file"):

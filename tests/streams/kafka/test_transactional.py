@@ -3,45 +3,37 @@
 import json
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
-from typing import Any, Protocol, cast
 
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
-from support.kafka_broker import KafkaBroker
-from support.kafka_topics import create_topic, produce, read_topic, unique_topic
+from support.kafka_topics import create_topic, produce, read_topic
 
 from iln_stream.errors import SinkError
 from iln_stream.streams import StreamOptions, stream_at
-from iln_stream.streams.addresses import KafkaClient
 from iln_stream.streams.kafka import TransactionalSink
 
 TOPIC_ID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 
 
-class Open(Protocol):
-    def __call__(self, **arguments: Any) -> TransactionalSink: ...
-
-
 @pytest.fixture
-def source(broker: KafkaBroker) -> str:
+def source(broker):
     """The topic of the source."""
     return create_topic(broker.bootstrap, partitions=2)
 
 
 @pytest.fixture(params=["kafka-python", "confluent"])
-def client(request: pytest.FixtureRequest) -> KafkaClient:
+def client(request):
     """The library of the producer."""
-    return cast(KafkaClient, request.param)
+    return request.param
 
 
 @pytest.fixture
-def open_sink(broker: KafkaBroker, topic: str, source: str, client: KafkaClient) -> Iterator[Open]:
+def open_sink(broker, topic, source, client):
     """Opens sinks to one topic of predictions, by default for the source's partition 1."""
     with ExitStack() as opened:
 
-        def open_one(partition: int = 1, topic_id: str = TOPIC_ID) -> TransactionalSink:
+        def open_one(partition=1, topic_id=TOPIC_ID):
             sink = TransactionalSink(
                 topic, source, [partition], str(partition), topic_id, bootstrap=broker.bootstrap,
                 client=client,
@@ -52,25 +44,23 @@ def open_sink(broker: KafkaBroker, topic: str, source: str, client: KafkaClient)
         yield open_one
 
 
-def _close_quietly(sink: TransactionalSink) -> None:
+def _close_quietly(sink):
     with suppress(SinkError):
         sink.close()
 
 
-def send(sink: TransactionalSink, source: str, offsets: range, partition: int = 1) -> None:
+def send(sink, source, offsets, partition=1):
     for offset in offsets:
         message = {"stream": source, "partition": partition, "offset": offset}
         sink.publish(partition, offset, None, json.dumps(message).encode())
 
 
-def offsets(broker: KafkaBroker, topic: str) -> list[int]:
+def offsets(broker, topic):
     """Return what a reader of committed records sees."""
     return [json.loads(record.value)["offset"] for record in read_topic(broker.bootstrap, topic)]
 
 
-def test_flush_moves_the_committed_offset(
-    broker: KafkaBroker, topic: str, source: str, open_sink: Open
-) -> None:
+def test_flush_moves_the_committed_offset(broker, topic, source, open_sink):
     """A flush makes messages visible and moves the committed offset behind them."""
     sink = open_sink()
     assert sink.committed() == {}
@@ -81,9 +71,7 @@ def test_flush_moves_the_committed_offset(
     assert sink.committed() == {1: 8}
 
 
-def test_open_transaction_of_a_killed_process(
-    broker: KafkaBroker, topic: str, source: str, open_sink: Open
-) -> None:
+def test_open_transaction_of_a_killed_process(broker, topic, source, open_sink):
     """The next sink for the partition aborts it and starts at the committed offset."""
     killed = open_sink()
     send(killed, source, range(5))
@@ -97,9 +85,7 @@ def test_open_transaction_of_a_killed_process(
     assert offsets(broker, topic) == [0, 1, 2, 3, 4, 5, 6]
 
 
-def test_a_zombie_can_write_no_more(
-    broker: KafkaBroker, topic: str, source: str, open_sink: Open
-) -> None:
+def test_a_zombie_can_write_no_more(broker, topic, source, open_sink):
     """A process that was wrongly thought dead fails at its next commit."""
     zombie = open_sink()
     send(zombie, source, range(2))
@@ -111,9 +97,7 @@ def test_a_zombie_can_write_no_more(
     assert offsets(broker, topic) == [0, 1]
 
 
-def test_committed_offsets_of_two_partitions(
-    broker: KafkaBroker, source: str, open_sink: Open
-) -> None:
+def test_committed_offsets_of_two_partitions(broker, source, open_sink):
     """Sinks for two partitions have separate offsets and do not fence each other off."""
     first, second = open_sink(partition=0), open_sink(partition=1)
     send(first, source, range(4), partition=0)
@@ -123,7 +107,7 @@ def test_committed_offsets_of_two_partitions(
     assert (first.committed(), second.committed()) == ({0: 4}, {1: 9})
 
 
-def delete_committed_offsets(broker: KafkaBroker, source: str, partitions: list[int]) -> None:
+def delete_committed_offsets(broker, source, partitions):
     """Delete the committed offsets, as the broker does after a week."""
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
         for group in admin.list_groups():
@@ -133,7 +117,7 @@ def delete_committed_offsets(broker: KafkaBroker, source: str, partitions: list[
                 )
 
 
-def wait_until_sent(broker: KafkaBroker, topic: str, offset: int) -> None:
+def wait_until_sent(broker, topic, offset):
     """Return when the broker has the record at an offset, committed or not."""
     here = TopicPartition(topic, 0)
     consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap, isolation_level="read_uncommitted")
@@ -144,9 +128,7 @@ def wait_until_sent(broker: KafkaBroker, topic: str, offset: int) -> None:
     consumer.close()
 
 
-def test_a_deleted_committed_offset_is_found_again(
-    broker: KafkaBroker, topic: str, source: str, open_sink: Open
-) -> None:
+def test_a_deleted_committed_offset_is_found_again(broker, topic, source, open_sink):
     """If the broker deleted the offset, the sink finds it from the last committed message."""
     sink, other = open_sink(partition=1), open_sink(partition=0)
     send(sink, source, range(7))
@@ -158,9 +140,7 @@ def test_a_deleted_committed_offset_is_found_again(
     assert open_sink(partition=1).committed() == {1: 7}
 
 
-def test_a_deleted_committed_offset_of_one_kind(
-    broker: KafkaBroker, topic: str, source: str
-) -> None:
+def test_a_deleted_committed_offset_of_one_kind(broker, topic, source):
     """Of several messages of the same records, each kind finds the last one of its own."""
     scheme = stream_at(f"kafka:{topic}", StreamOptions(bootstrap=broker.bootstrap))
     read = stream_at(f"kafka:{source}", StreamOptions(bootstrap=broker.bootstrap))
@@ -178,9 +158,7 @@ def test_a_deleted_committed_offset_of_one_kind(
 
 
 @pytest.mark.parametrize("why", ["deleted", "of another topic id"])
-def test_aborted_messages_are_not_found_again(
-    broker: KafkaBroker, topic: str, source: str, open_sink: Open, why: str
-) -> None:
+def test_aborted_messages_are_not_found_again(broker, topic, source, open_sink, why):
     """When the sink looks for the committed offset in the messages, it ignores those of an aborted
     transaction: no reader saw them, so they have to be published again."""
     killed = open_sink()
@@ -198,23 +176,21 @@ def test_aborted_messages_are_not_found_again(
     assert following.committed() == {1: 7}
 
 
-@pytest.mark.parametrize("deleted", [False, True])
-def test_another_topic_of_the_same_name(
-    broker: KafkaBroker, source: str, open_sink: Open, deleted: bool
-) -> None:
+def test_another_topic_of_the_same_name(broker, source, open_sink):
     """Messages from a deleted topic do not count for a new topic of the same name."""
     sink = open_sink()
     send(sink, source, range(7))
     sink.flush()
-    if deleted:
-        delete_committed_offsets(broker, source, [1])
-    assert open_sink(topic_id="00000000-2fa1-11d2-883f-0016d3cca427").committed() == {}
+    another = "00000000-2fa1-11d2-883f-0016d3cca427"
+    assert open_sink(topic_id=another).committed() == {}
+    delete_committed_offsets(broker, source, [1])
+    assert open_sink(topic_id=another).committed() == {}
 
 
 class Slow(dict[int, int]):
     """Is slow to store an offset."""
 
-    def __setitem__(self, partition: int, offset: int) -> None:
+    def __setitem__(self, partition, offset):
         time.sleep(0.005)
         super().__setitem__(partition, offset)
 
@@ -222,30 +198,28 @@ class Slow(dict[int, int]):
 class Hesitating(TransactionalSink):
     """Is slow between a message and its offset, and records its commits."""
 
-    def __init__(self, *arguments: Any, **more: Any) -> None:
+    def __init__(self, *arguments, **more):
         super().__init__(*arguments, **more)
         self._read = Slow()
 
-    def _send(self, key: str | None, value: bytes, *others: Any, **more: Any) -> None:
+    def _send(self, key, value, *others, **more):
         self.__dict__["sent"] = json.loads(value)["offset"]
         super()._send(key, value, *others, **more)
 
-    def _commit(self) -> None:
+    def _commit(self):
         self.__dict__.setdefault("commits", []).append(
             (self.__dict__["sent"], self._read.get(1, 0))
         )
         super()._commit()
 
 
-def test_flush_during_publish(
-    broker: KafkaBroker, topic: str, source: str, client: KafkaClient
-) -> None:
+def test_flush_during_publish(broker, topic, source, client):
     """A flush by a snapshot's thread during `publish` commits messages with their offsets: one that
     is committed without its offset would be published again after a kill."""
     sink = Hesitating(topic, source, [1], "1", TOPIC_ID, bootstrap=broker.bootstrap, client=client)
     done = threading.Event()
 
-    def flush_on() -> None:
+    def flush_on():
         while not done.is_set():
             sink.flush()
 
@@ -265,9 +239,7 @@ def test_flush_during_publish(
     assert offsets(broker, topic) == list(range(40))
 
 
-def test_large_transactions_are_cut(
-    broker: KafkaBroker, topic: str, source: str, open_sink: Open
-) -> None:
+def test_large_transactions_are_cut(broker, topic, source, open_sink):
     """A stream without pauses is committed in several transactions."""
     sink = open_sink()
     send(sink, source, range(4_500))
@@ -276,23 +248,29 @@ def test_large_transactions_are_cut(
     assert offsets(broker, topic) == list(range(4_500))
 
 
-def test_one_reader_of_several_partitions(
-    broker: KafkaBroker, topic: str, source: str, client: KafkaClient
-) -> None:
-    """A reader of several partitions commits the offset of each with its messages; if the broker
-    deleted the offsets, all are found again."""
+@pytest.mark.parametrize("n_partitions", [1, 2])
+def test_one_reader_of_several_partitions(broker, source, client, n_partitions):
+    """A reader of several partitions commits the offset of each with its messages, which go to the
+    partition of their record if there is one; if the broker deleted the offsets, they are found
+    again in all partitions."""
+    topic = create_topic(broker.bootstrap, n_partitions)
 
-    def open_all() -> TransactionalSink:
+    def open_all():
         return TransactionalSink(
-            topic, source, [0, 1], "all", TOPIC_ID, bootstrap=broker.bootstrap, client=client
-        )
+            topic, source, [0, 1], "all", TOPIC_ID, bootstrap=broker.bootstrap,
+            n_partitions=n_partitions, client=client,
+        )  # fmt: skip
 
     sink = open_all()
-    send(sink, source, range(4), partition=0)
-    send(sink, source, range(9), partition=1)
+    for partition in (0, 1):
+        send(sink, source, range(4 + 5 * partition), partition=partition)
     sink.flush()
     send(sink, source, range(4, 6), partition=0)
     sink.close()
+    for partition in range(n_partitions):
+        found = [json.loads(each.value) for each in read_topic(broker.bootstrap, topic, partition)]
+        expected = {0, 1} if n_partitions == 1 else {partition}
+        assert {each["partition"] for each in found} == expected
     sink = open_all()
     assert sink.committed() == {0: 6, 1: 9}
     delete_committed_offsets(broker, source, [0, 1])
@@ -302,34 +280,7 @@ def test_one_reader_of_several_partitions(
     following.close()
 
 
-def test_predictions_of_several_partitions(
-    broker: KafkaBroker, source: str, client: KafkaClient
-) -> None:
-    """Each message goes to the partition of its record, with its key; if the broker deleted the
-    offsets, they are found again in all partitions."""
-    topic = unique_topic()
-
-    def open_all() -> TransactionalSink:
-        return TransactionalSink(
-            topic, source, [0, 1], "all", TOPIC_ID, bootstrap=broker.bootstrap, n_partitions=2,
-            client=client,
-        )  # fmt: skip
-
-    sink = open_all()
-    for partition in (0, 1):
-        send(sink, source, range(4 + 5 * partition), partition=partition)
-    sink.close()
-    for partition in (0, 1):
-        found = [json.loads(each.value) for each in read_topic(broker.bootstrap, topic, partition)]
-        assert {each["partition"] for each in found} == {partition}
-        assert [each["offset"] for each in found] == list(range(4 + 5 * partition))
-    delete_committed_offsets(broker, source, [0, 1])
-    again = open_all()
-    assert again.committed() == {0: 4, 1: 9}
-    again.close()
-
-
-def test_a_topic_that_got_more_partitions(broker: KafkaBroker, source: str, topic: str) -> None:
+def test_a_topic_that_got_more_partitions(broker, source, topic):
     """Messages of a topic that had one partition are found there, even if it has more now."""
     before = TransactionalSink(topic, source, [1], "1", TOPIC_ID, bootstrap=broker.bootstrap)
     send(before, source, range(3), partition=1)

@@ -12,42 +12,40 @@ from river import datasets
 from iln_stream.records import decode
 from iln_stream.streams.river import RiverDatasetSource, calendar
 
+ZONE = dt.timezone(dt.timedelta(hours=5))
+
+
+def records(source):
+    found = []
+    while not source.exhausted:
+        found += source.poll(0.0)
+    return found
+
 
 def payloads(source):
-    records = []
-    while not source.exhausted:
-        records += source.poll(0.0)
-    return [record.payload for record in records]
+    return [record.payload for record in records(source)]
 
 
 def test_same_events_as_river():
     """Inputs and labels are the same as River's, in the same order."""
-    got = payloads(RiverDatasetSource(datasets.TrumpApproval(), "TrumpApproval"))
-    assert [(p["x"], p["y"]) for p in got] == list(datasets.TrumpApproval())
+    got = records(RiverDatasetSource(datasets.TrumpApproval(), "TrumpApproval"))
+    assert [(r.payload["x"], r.payload["y"]) for r in got] == list(datasets.TrumpApproval())
+    assert [record.offset for record in got] == list(range(1001))
 
 
 @given(st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2200, 1, 1)))
 def test_calendar(moment):
-    """The numbers for a time agree with `datetime`."""
+    """The numbers for a time agree with `datetime`, in whatever zone; those of a date are of its
+    midnight."""
     parts = dict(calendar("t", moment))
     seconds = (moment - dt.datetime(1970, 1, 1)).total_seconds()
     assert parts["t.days"] == pytest.approx(seconds / 86_400, abs=2e-5)
     assert parts["t.month"] == int(f"{moment:%m}")
     assert parts["t.weekday"] == moment.isoweekday() - 1
+    assert list(parts.items()) == list(calendar("t", moment.replace(tzinfo=ZONE)))
+    midnight = dt.datetime.combine(moment, dt.time())
+    assert list(calendar("t", moment.date())) == list(calendar("t", midnight))
     assert parts["t.hour"] == pytest.approx(int(f"{moment:%H}") + moment.minute / 60, abs=1 / 60)
-
-
-def test_calendar_of_a_date():
-    """A date has the numbers of its midnight."""
-    day = dt.date(2026, 1, 31)
-    assert list(calendar("t", day)) == list(calendar("t", dt.datetime(2026, 1, 31)))
-
-
-def test_calendar_ignores_the_zone():
-    """The hour is local time, with or without a time zone."""
-    zone = dt.timezone(dt.timedelta(hours=5))
-    at = dt.datetime(2026, 1, 31, 18, 30)
-    assert list(calendar("t", at.replace(tzinfo=zone))) == list(calendar("t", at))
 
 
 def test_dates_among_inputs():
@@ -79,7 +77,7 @@ def test_labels(label, y):
     assert type(payload["y"]) is type(y)
 
 
-@pytest.mark.parametrize("n", [0, 1, 499, 500, 501, 1000])
+@pytest.mark.parametrize("n", [0, 500, 501])
 def test_exhaustion(n):
     """A stream of any length, including full batches, returns each event once and ends."""
     source = RiverDatasetSource([({"a": i}, i) for i in range(n)], "s")
@@ -100,10 +98,8 @@ def test_limit_of_an_endless_stream():
 @pytest.mark.parametrize(
     ("dataset", "limit", "lag"),
     [
-        (datasets.TrumpApproval(), None, 1001),
         (datasets.TrumpApproval(), 10, 10),
         (datasets.TrumpApproval(), 5000, 1001),
-        (datasets.synth.Friedman(seed=1), 700, 700),
         (datasets.synth.Friedman(seed=1), None, None),
     ],
 )
@@ -115,14 +111,7 @@ def test_lag(dataset, limit, lag):
     assert source.lag == (None if lag is None else lag - handed_out)
 
 
-def test_offsets_go_on_over_batches():
-    """Offsets count events from 0 across batches."""
-    source = RiverDatasetSource(datasets.TrumpApproval(), "s")
-    offsets = [record.offset for _ in range(3) for record in source.poll(0.0)]
-    assert offsets == list(range(1001))
-
-
-@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.bool_])
+@pytest.mark.parametrize("kind", [np.float32, np.bool_])
 def test_numpys_numbers(kind):
     """Inputs may be scalars of numpy."""
     (payload,) = payloads(RiverDatasetSource([({"a": kind(1)}, 1.0)], "s"))

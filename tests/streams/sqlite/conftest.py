@@ -1,11 +1,9 @@
 """A path for an embedded log."""
 
-from pathlib import Path
-
 import pytest
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """Where a test's log will be."""
     return tmp_path / "log.db"

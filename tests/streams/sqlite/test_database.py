@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from support.command_line import environment
@@ -34,7 +33,7 @@ except IlnError as error:
 """
 
 
-def run(path: Path, *arguments: str, under: tuple[str, ...] = ()) -> str:
+def run(path, *arguments, under=()):
     """Read or append in a process of its own; return what it prints."""
     done = subprocess.run(
         [*under, sys.executable, "-c", PROGRAM, str(path), *arguments],
@@ -47,16 +46,16 @@ def run(path: Path, *arguments: str, under: tuple[str, ...] = ()) -> str:
     return done.stdout
 
 
-def text_file(path: Path) -> None:
+def text_file(path):
     path.write_text('{"x": {"a": 1}}\n' * 100)
 
 
-def other_program(path: Path) -> None:
+def other_program(path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE bookmarks (url TEXT)")
 
 
-def newer(path: Path) -> None:
+def newer(path):
     append(path, [b"a"])
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -70,9 +69,9 @@ def newer(path: Path) -> None:
         (newer, "upgrade iln-stream"),
     ],
 )
-def test_a_file_that_is_no_log(path: Path, make: object, message: str) -> None:
+def test_a_file_that_is_no_log(path, make, message):
     """Such a file is refused, by readers and writers, and not changed."""
-    make(path)  # type: ignore[operator]
+    make(path)
     before = path.read_bytes()
     with pytest.raises(SourceError, match=message):
         SqliteLog(path, "events", "log")
@@ -81,7 +80,7 @@ def test_a_file_that_is_no_log(path: Path, make: object, message: str) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_vacuumed_copy(path: Path, tmp_path: Path) -> None:
+def test_a_vacuumed_copy(path, tmp_path):
     """A copy by `VACUUM INTO` has lost the journal mode; opening it restores that."""
     append(path, [b"a"])
     copy = tmp_path / "copy.db"
@@ -95,14 +94,14 @@ def test_a_vacuumed_copy(path: Path, tmp_path: Path) -> None:
         assert len(log.poll(1.0)) == 1
 
 
-def test_an_empty_file_becomes_a_log(path: Path) -> None:
+def test_an_empty_file_becomes_a_log(path):
     """An empty file, such as `mktemp` makes, is not an error for a writer."""
     path.touch()
     append(path, [b"a"])
     assert values(path) == [b"a"]
 
 
-def test_processes_create_it_together(path: Path) -> None:
+def test_processes_create_it_together(path):
     """Several processes may create the log at once: each finds a complete one."""
     running = [
         subprocess.Popen(
@@ -116,7 +115,7 @@ def test_processes_create_it_together(path: Path) -> None:
     assert len(values(path)) == 6
 
 
-def test_a_read_only_disk(tmp_path: Path) -> None:
+def test_a_read_only_disk(tmp_path):
     """Neither a reader nor a writer of a read-only folder fails without the remedy."""
     folder = tmp_path / "disk"
     folder.mkdir()
@@ -129,7 +128,7 @@ def test_a_read_only_disk(tmp_path: Path) -> None:
     assert values(folder / "log.db") == [b"a"]
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_disk(tmp_path):
     """On a full disk an append fails with the remedy, and what was stored can be read."""
     folder = tmp_path / "disk"
     folder.mkdir()
@@ -150,7 +149,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert len(after) > 5
 
 
-def test_a_writer_waits_for_another(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_waits_for_another(path, monkeypatch):
     """A writer waits while another process writes, but not for ever."""
     append(path, [b"a"])
     with (
@@ -171,7 +170,7 @@ def test_a_writer_waits_for_another(path: Path, monkeypatch: pytest.MonkeyPatch)
     assert values(path) == [b"a", b"b", b"d"]
 
 
-def test_commits_are_durable(path: Path) -> None:
+def test_commits_are_durable(path):
     """Every connection syncs the write-ahead log at each commit, which is not SQLite's default in
     all builds."""
     for create in (True, False):
@@ -181,12 +180,12 @@ def test_commits_are_durable(path: Path) -> None:
             assert ask("PRAGMA synchronous").fetchone() == (2,)  # FULL
 
 
-def test_a_connection_is_closed_beside_a_call(path: Path) -> None:
+def test_a_connection_is_closed_beside_a_call(path):
     """Closing waits for the call of another thread, whose next call is an error and no crash."""
     appender = SqliteAppender(path, "events", "log")
-    failed: list[SinkError] = []
+    failed = []
 
-    def append_on() -> None:
+    def append_on():
         while not failed:
             try:
                 appender.append([NewRecord(b"")])

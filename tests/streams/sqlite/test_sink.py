@@ -3,16 +3,15 @@
 import threading
 import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from support.embedded_log import read, values
 
 from iln_stream.errors import SinkError
-from iln_stream.streams.sqlite import SqliteSink, create_topic
+from iln_stream.streams.sqlite import SqliteSink
 
 
-def test_messages_are_stored_in_order(path: Path) -> None:
+def test_messages_are_stored_in_order(path):
     """Messages are stored with keys and times when they are flushed, and not before."""
     with closing(SqliteSink(path, "out")) as sink:
         sink.write("k", b"1", timestamp=3.5)
@@ -29,7 +28,7 @@ def test_messages_are_stored_in_order(path: Path) -> None:
     assert values(path, "out") == [b"1", b"2", b"3", b"4"]
 
 
-def test_messages_do_not_wait_for_ever(path: Path) -> None:
+def test_messages_do_not_wait_for_ever(path):
     """A later message stores those that have waited, and so does a large amount of them."""
     with closing(SqliteSink(path, "out")) as sink:
         sink.write(None, b"1")
@@ -41,17 +40,7 @@ def test_messages_do_not_wait_for_ever(path: Path) -> None:
         assert len(values(path, "out")) > 2
 
 
-def test_a_partition(path: Path) -> None:
-    """A sink writes to the partition that it was given, and refuses one that does not exist."""
-    create_topic(path, "out", n_partitions=2)
-    with closing(SqliteSink(path, "out", partition=1)) as sink:
-        sink.write("k", b"1")
-    assert values(path, "out", partition=1) == [b"1"]
-    with pytest.raises(SinkError, match="no partition 2"):
-        SqliteSink(path, "out", partition=2)
-
-
-def test_the_partition_of_the_record(path: Path) -> None:
+def test_the_partition_of_the_record(path):
     """A topic is created with the partitions of the source, and each message goes to that of its
     record; partition 0 takes those of partitions that the topic lacks."""
     with closing(SqliteSink(path, "out", n_partitions=2)) as sink:
@@ -59,14 +48,16 @@ def test_the_partition_of_the_record(path: Path) -> None:
             sink.write_to(partition, "k", b"%d" % partition)
     assert values(path, "out") == [b"0", b"2"]
     assert [(r.payload, r.key) for r in read(path, "out", partition=1)] == [(b"1", "k")] * 2
+    with pytest.raises(SinkError, match="no partition 2"):
+        SqliteSink(path, "out", partition=2)
 
 
-def test_threads_share_a_sink(path: Path) -> None:
+def test_threads_share_a_sink(path):
     """Several learners and their snapshots' threads write and flush; each message is stored once,
     and those of a thread in its order."""
     with closing(SqliteSink(path, "out")) as sink:
 
-        def write(name: str) -> None:
+        def write(name):
             for number in range(300):
                 sink.write(None, f"{name} {number}".encode())
                 if number % 50 == 0:
@@ -83,7 +74,7 @@ def test_threads_share_a_sink(path: Path) -> None:
         assert ours == [f"{name} {number}".encode() for number in range(300)]
 
 
-def test_a_failure_is_not_forgotten(path: Path) -> None:
+def test_a_failure_is_not_forgotten(path):
     """After a failed flush every call fails, so that no later position is saved; nothing is
     written to a file that is no longer at its path."""
     sink = SqliteSink(path, "out")

@@ -1,24 +1,21 @@
 """`SqliteTransactionalSink`: messages and committed offsets in one transaction, one process."""
 
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from support.embedded_log import values
 
 from iln_stream.errors import SinkError
-from iln_stream.streams.sqlite import SqliteSink, SqliteTransactionalSink
+from iln_stream.streams.sqlite import SqliteTransactionalSink
 
 ID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 
 
-def open_sink(
-    path: Path, partitions: tuple[int, ...] = (0,), source_id: str | None = ID
-) -> SqliteTransactionalSink:
+def open_sink(path, partitions=(0,), source_id=ID):
     return SqliteTransactionalSink(path, "out", "log-events", source_id, partitions)
 
 
-def test_messages_and_offsets_are_stored_together(path: Path) -> None:
+def test_messages_and_offsets_are_stored_together(path):
     """The committed offset is that after the last stored message, in this process and the next."""
     with closing(open_sink(path)) as sink:
         assert sink.committed() == {}
@@ -31,7 +28,7 @@ def test_messages_and_offsets_are_stored_together(path: Path) -> None:
         assert sink.committed() == {0: 8}
 
 
-def test_a_killed_process_leaves_neither(path: Path) -> None:
+def test_a_killed_process_leaves_neither(path):
     """Messages that were not stored when a process ended have no committed offset either."""
     killed = open_sink(path)
     killed.publish(0, 0, None, b"0")
@@ -41,7 +38,7 @@ def test_a_killed_process_leaves_neither(path: Path) -> None:
         assert (sink.committed(), values(path, "out")) == ({0: 1}, [b"0"])
 
 
-def test_an_older_process_is_fenced(path: Path) -> None:
+def test_an_older_process_is_fenced(path):
     """Once another process publishes for the partition, the older one stores nothing more."""
     older, other = open_sink(path), open_sink(path, (1,))
     older.publish(0, 0, None, b"0")
@@ -55,7 +52,7 @@ def test_an_older_process_is_fenced(path: Path) -> None:
     assert values(path, "out") == [b"0, once", b"of partition 1"]
 
 
-def test_another_source_has_other_offsets(path: Path) -> None:
+def test_another_source_has_other_offsets(path):
     """A topic that was created again, or one without an id, begins without committed offsets."""
     with closing(open_sink(path, (0, 1))) as sink:
         sink.publish(1, 3, None, b"")
@@ -67,7 +64,7 @@ def test_another_source_has_other_offsets(path: Path) -> None:
 
 
 @pytest.mark.parametrize("source_id", [ID, None])
-def test_kinds_of_messages(path: Path, source_id: str | None) -> None:
+def test_kinds_of_messages(path, source_id):
     """Several messages of the same records have offsets of their own, and fence no other kind."""
     sinks = [
         SqliteTransactionalSink(path, "out", "log-events", source_id, (0,), kind=kind)
@@ -80,7 +77,7 @@ def test_kinds_of_messages(path: Path, source_id: str | None) -> None:
     assert values(path, "out") == [b"1", b"2", b"3"]
 
 
-def test_a_failure_stores_neither(path: Path) -> None:
+def test_a_failure_stores_neither(path):
     """If the messages can't be stored, the committed offset stays."""
     sink = open_sink(path)
     sink.publish(0, 0, None, b"0")
@@ -93,14 +90,3 @@ def test_a_failure_stores_neither(path: Path) -> None:
     with pytest.raises(SinkError):
         sink.close()
     assert values(path, "out") == []
-
-
-def test_plain_sinks_may_share_the_topic(path: Path) -> None:
-    """A plain sink, such as that of another run, does not disturb the transactions."""
-    with closing(open_sink(path)) as sink, closing(SqliteSink(path, "out")) as plain:
-        sink.publish(0, 0, None, b"0")
-        plain.write(None, b"plain")
-        plain.flush()
-        sink.flush()
-        assert sink.committed() == {0: 1}
-    assert values(path, "out") == [b"plain", b"0"]

@@ -1,6 +1,7 @@
-"""`LiveModel`: remembers the latest of one learner, bounded, and the same after a restart."""
+"""/live: the latest of one learner, its rows, and the answer for all models."""
 
 import json
+import math
 import threading
 from typing import NamedTuple
 
@@ -10,24 +11,23 @@ from support.list_source import LIST, ListSource
 
 from iln_stream.loop import Details, Regression, Step
 from iln_stream.loop.live import (
+    LONGEST,
     MOST_COMMANDS,
+    MOST_ENTRIES,
     MOST_LETTERS,
     MOST_PROMOTIONS,
     MOST_STEPS,
     About,
     LiveModel,
+    cut,
+    live_route,
+    plain,
+    row_of_letter,
+    row_of_step,
 )
 from iln_stream.loop.metrics import ModelMetrics
-from iln_stream.records import DeadLetter
+from iln_stream.records import Command, DeadLetter
 from iln_stream.state import pack
-
-
-class Command(NamedTuple):
-    """What the loop reports of a command, in part."""
-
-    partition: int
-    offset: int
-    contender: str
 
 
 def made():
@@ -53,7 +53,7 @@ def run(watched, live, begin, end):
         if n % 5 == 0:
             live.on_dead_letter(DeadLetter.of("s", 0, n, b"?", "malformed"))
         if n % 9 == 0:
-            live.on_command(Command(0, n, "linear"))
+            live.on_command(Command("list", 0, n, None, "promote", "linear"))
 
 
 def test_serial_numbers():
@@ -112,17 +112,16 @@ def test_bounded():
     assert len(json.dumps(data)) < 300_000
 
 
-@pytest.mark.parametrize("at", [0, 3, 1001])
-def test_continues_from_a_state(at):
+def test_continues_from_a_state():
     """A run that is killed and resumed shows and saves the same as one that was not."""
     whole = made()
     run(*whole, 0, 1500)
     before = made()
-    run(*before, 0, at)
+    run(*before, 0, 1001)
     resumed = made()
     for new, old in zip(resumed, before, strict=True):
         new.restore(old.state())
-    run(*resumed, at, 1500)
+    run(*resumed, 1001, 1500)
     ours, theirs = resumed[1].data(0), whole[1].data(0)
     for changing in ("metrics", "histograms"):
         del ours[changing], theirs[changing]
@@ -194,3 +193,114 @@ def test_numbers_while_steps_come():
         ended.set()
         adding.join()
     assert live.n > 200
+
+
+def step(**values):
+    made = Step(LIST, 7, "a", 5.0, {"x": 1.0}, 1.0, 2.0, 0.5, ("shrunk",), False, 0.1, 9.0)
+    return made._replace(**values)
+
+
+def test_step():
+    """A row has what the page shows of a step, and not its inputs."""
+    row = row_of_step(3, step(details=Details(((1.0, 3.0), (0.0, 4.0)))))
+    assert row == {
+        "serial": 3, "stream": "list", "partition": 0, "offset": 7, "id": "a", "time": 5.0,
+        "y": 1.0, "y_pred": 2.0, "p": None, "interval": [1.0, 3.0], "loss": 0.5,
+        "flags": ["shrunk"], "late": False, "delay": None, "contender": None,
+    }  # fmt: skip
+
+
+def test_most_probable_class():
+    """Of probabilities, the row has the most probable class, in its own type, and its own one."""
+    row = row_of_step(1, step(y=True, y_pred={False: 0.25, True: 0.75}))
+    assert (row["y"], row["y_pred"], row["p"]) == (True, True, 0.75)
+    row = row_of_step(1, step(y=None, y_pred={}))
+    assert (row["y_pred"], row["p"]) == (None, None)
+
+
+def test_rows_are_json():
+    """Numbers that are not finite are null, and long texts are cut."""
+    row = row_of_step(1, step(event_id="i" * 999, loss=math.inf, y="c" * 999, delay=math.nan))
+    assert len(row["id"]) == len(row["y"]) == LONGEST
+    assert json.loads(json.dumps(row, allow_nan=False))["loss"] is None
+
+
+def test_letter():
+    """A dead letter shows an excerpt of its payload only."""
+    row = row_of_letter(4, DeadLetter.of("s", 0, 9, b"p" * 9999, "r" * 9999))
+    assert (row["serial"], row["offset"], len(row["payload"])) == (4, 9, LONGEST)
+    assert len(row["reason"]) == LONGEST
+
+
+def test_plain():
+    """Whatever a contest or a metric returns becomes a bounded JSON value."""
+    many = dict.fromkeys(range(1000), math.nan)
+    assert len(plain(many)) == len(plain(list(range(1000)))) == MOST_ENTRIES
+    assert plain({"a": (1, None, math.inf)}) == {"a": [1, None, None]}
+    assert plain(object()).startswith("<object")
+    assert cut("ab") == "ab"
+
+
+def stepped(n_steps=0):
+    _, live = made()
+    for n in range(n_steps):
+        live.on_step(Step(LIST, n, None, None, {}, 1.0, 1.0, 0.0))
+    return live
+
+
+def ask(models, query="", reasons=()):
+    """Return the status, the headers and the JSON of an answer."""
+    heard = []
+    application = live_route(lambda: models, lambda: reasons)
+    body = b"".join(application({"QUERY_STRING": query}, lambda *given: heard.extend(given)))
+    status, headers = heard
+    return status, dict(headers), json.loads(body)
+
+
+@pytest.mark.parametrize(
+    ("states", "reasons", "expected"),
+    [
+        (["learning", "idle", "ended"], [], "learning"),
+        (["idle", "ended"], [], "idle"),
+        (["ended", "ended"], [], "ended"),
+        ([], ["learning the history"], "waiting: learning the history"),
+        (["learning"], ["a", "b"], "waiting: a; b"),
+    ],
+)
+def test_state(states, reasons, expected):
+    """The process waits if it has a reason; else it does what the busiest of its models does."""
+    models = [stepped() for _ in states]
+    for model, state in zip(models, states, strict=True):
+        if state == "idle":
+            model.on_idle()
+        elif state == "ended":
+            model.end()
+    assert ask(models, reasons=reasons)[2]["state"] == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [("", [5, 3]), ("after=2", [3, 1]), ("after=2,0", [3, 3]), ("after=4", [1, 0])],
+)
+def test_after(query, expected):
+    """A number is for all models; several numbers are for one each."""
+    models = ask([stepped(5), stepped(3)], query)[2]["models"]
+    assert [len(model["steps"]) for model in models] == expected
+
+
+@pytest.mark.parametrize("query", ["after=x", "after=", "after=1&after=2", "after=1,,2"])
+def test_bad_number(query):
+    """A serial number that is none is refused with the remedy."""
+    status, _, found = ask([stepped(5)], query)
+    assert status == "400 Bad Request"
+    assert found["error"].startswith("after: give the serial number")
+
+
+def test_each_answer_has_its_own_headers():
+    """The server adds the length to the headers of an answer, which must not reach the next."""
+    application = live_route(list, list)
+    heard = []
+    for _ in range(2):
+        application({}, lambda status, headers: heard.append(headers))
+        heard[-1].append(("Content-Length", "1"))
+    assert [name for name, _ in heard[1]].count("Content-Length") == 1
