@@ -233,7 +233,7 @@ def mean_of_latest(errors: Vector, window: int) -> Vector:
     return means
 
 
-class Columns(NamedTuple):
+class PredictionColumns(NamedTuple):
     """Predictions of one stream, in the order in which they were made; nan is unknown.
 
     Parameters
@@ -281,7 +281,7 @@ class Columns(NamedTuple):
 
 def read_columns(
     source: str | Path | Iterable[Any], level: float | None, horizon: str | int | None
-) -> Columns:
+) -> PredictionColumns:
     """Return the predictions of a file or of rows as columns; arguments as of `plot_predictions`.
 
     Raises
@@ -308,7 +308,7 @@ def read_columns(
         y = _numbers([row.y for row in rows], "y")
         baseline = errors_of_running_mean(y[labelled])
         errors = np.abs(y - y_pred)[labelled]
-    return Columns(classes, y_pred, y, low, high, used, time, labelled, errors, baseline)
+    return PredictionColumns(classes, y_pred, y, low, high, used, time, labelled, errors, baseline)
 
 
 def _of_horizon(rows: Sequence[Row], horizon: str | int | None) -> Sequence[Row]:
@@ -609,7 +609,7 @@ def _check(**counts: Any) -> None:
             raise IlnError(f"{name} must be a number of predictions, at least 1, not {count!r}")
 
 
-def _draw_numbers(kit: Any, axes: Any, columns: Columns, shown: Any, x: Any) -> None:
+def _draw_numbers(kit: Any, axes: Any, columns: PredictionColumns, shown: Any, x: Any) -> None:
     if columns.level is not None:
         label = f"{100 * columns.level:g} % interval"
         if not np.isnan(columns.coverage):
@@ -622,7 +622,7 @@ def _draw_numbers(kit: Any, axes: Any, columns: Columns, shown: Any, x: Any) -> 
     _finish(axes)
 
 
-def _draw_classes(kit: Any, axes: Any, columns: Columns, shown: Any, x: Any) -> None:
+def _draw_classes(kit: Any, axes: Any, columns: PredictionColumns, shown: Any, x: Any) -> None:
     right, p = columns.y[shown], columns.y_pred[shown]
     for label, which, colour, marker in (
         ("right", right == 1.0, kit.BLUE, "."),
@@ -635,7 +635,7 @@ def _draw_classes(kit: Any, axes: Any, columns: Columns, shown: Any, x: Any) -> 
     _finish(axes)
 
 
-def _draw_errors(kit: Any, axes: Any, columns: Columns, window: int) -> None:
+def _draw_errors(kit: Any, axes: Any, columns: PredictionColumns, window: int) -> None:
     axes.set_xlabel("event")
     if len(columns.labelled) < 2:
         axes.text(0.5, 0.5, "no labels, so no errors", ha="center", transform=axes.transAxes)

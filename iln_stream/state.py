@@ -108,7 +108,7 @@ def _walk(value: Any, path: str) -> Any:
             yield path
 
 
-class Block(np.ndarray[Any, np.dtype[Any]]):
+class ArrayBlock(np.ndarray[Any, np.dtype[Any]]):
     """A read-only copy of an array, which a folder of snapshots stores only once.
 
     A learner that keeps many past events divides them into blocks, so that a snapshot has to store
@@ -123,9 +123,9 @@ class Block(np.ndarray[Any, np.dtype[Any]]):
     Examples
     --------
     >>> import numpy as np
-    >>> from iln_stream.state import Block
+    >>> from iln_stream.state import ArrayBlock
     >>> values = np.arange(3)
-    >>> block = Block(values)
+    >>> block = ArrayBlock(values)
     >>> values[0] = 7
     >>> block.tolist(), block.flags.writeable
     ([0, 1, 2], False)
@@ -135,13 +135,13 @@ class Block(np.ndarray[Any, np.dtype[Any]]):
     stored_as: tuple[str, int] | None = None
     """Name and size of the file that this process stored it in, so that it is written only once."""
 
-    def __new__(cls, array: NDArray[Any]) -> "Block":
+    def __new__(cls, array: NDArray[Any]) -> "ArrayBlock":
         """Copy the array."""
         block = np.array(array, order="C").view(cls)
         block.flags.writeable = False
         return block
 
-    def __deepcopy__(self, memo: dict[int, Any] | None) -> "Block":
+    def __deepcopy__(self, memo: dict[int, Any] | None) -> "ArrayBlock":
         """Return the block itself: nobody can change it."""
         return self
 
@@ -311,7 +311,7 @@ TEXT = "json"
 
 
 def pack(
-    state: StateDict, store: Callable[[Block], str] | None = None
+    state: StateDict, store: Callable[[ArrayBlock], str] | None = None
 ) -> tuple[dict[str, NDArray[Any]], str]:
     """Return a state's arrays by their paths in it, and the rest as JSON that refers to them.
 
@@ -385,13 +385,13 @@ def _packed(
     value: Any,
     path: str,
     arrays: dict[str, NDArray[Any]],
-    store: Callable[[Block], str] | None,
+    store: Callable[[ArrayBlock], str] | None,
 ) -> Any:
     if value is None or isinstance(value, bool | str) or type(value) is int:
         return value
     if type(value) is float:
         return value if math.isfinite(value) else {_FLOAT: str(value)}
-    if isinstance(value, Block) and store is not None:
+    if isinstance(value, ArrayBlock) and store is not None:
         return {_BLOCK: store(value)}
     if isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)

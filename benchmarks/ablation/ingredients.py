@@ -8,7 +8,7 @@ import numpy as np
 from iln_stream.learners.infinite_layer.accurate import ENDS, NETWORKS, AccurateEngine
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import NEVER
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank
-from iln_stream.learners.infinite_layer.mixing import Mixture
+from iln_stream.learners.infinite_layer.mixing import ExpertMixture
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 
 
@@ -27,7 +27,7 @@ class Lacking(InfiniteLayerRegressor):
         self.spoil(self._engine)
 
 
-def _silence(mixture: Mixture, left_out: tuple[str, ...]) -> None:
+def _silence(mixture: ExpertMixture, left_out: tuple[str, ...]) -> None:
     """Take the weight of some experts, so that their predictions do not count."""
     names = [name for expert in mixture.experts.values() for name in expert.names]
     places = [names.index(name) for name in left_out if name in names]

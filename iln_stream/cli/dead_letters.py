@@ -17,10 +17,10 @@ from iln_stream.cli.logs import report
 from iln_stream.errors import IlnError, NoStreamError, SourceError
 from iln_stream.records import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
-from iln_stream.service.rebuild import ReadAgain
+from iln_stream.service.rebuild import RebuildPositions
 from iln_stream.service.settings import StreamSettings
 from iln_stream.service.streams import label_stream
-from iln_stream.streams import Appender, Log, NewRecord, Record, Resume, Scheme, Sink, stream_at
+from iln_stream.streams import Appender, Connector, Log, NewRecord, Record, Resume, Sink, stream_at
 
 Key = tuple[str, int, int, str]
 """Identity of a record: stream, partition, offset and checksum."""
@@ -65,7 +65,7 @@ def _key_of(letter: DeadLetter) -> Key:
     return letter.stream, letter.partition, letter.offset, letter.payload_sha256
 
 
-class Marks:
+class ReplayedLetters:
     """Remembers replayed letters in the file `<file>.replayed` or the topic `<topic>-replayed`.
 
     A letter that was written twice, which a crash may cause, counts as one letter. A copy that
@@ -136,7 +136,7 @@ class Marks:
             self._originals[mark.copy_key] = mark.key
 
 
-def _read(stream: Scheme) -> Iterator[Mark]:
+def _read(stream: Connector) -> Iterator[Mark]:
     """Yield the marks in order."""
     try:
         source = stream.written()
@@ -158,7 +158,7 @@ _NEAR = 10_000
 """Records that are read on rather than opened anew, which takes a fifth of a second on Kafka."""
 
 
-class Originals:
+class OriginalRecords:
     """Reads originals again that their letters do not hold completely, such as binary ones.
 
     Parameters
@@ -168,7 +168,7 @@ class Originals:
 
     """
 
-    def __init__(self, logs: Mapping[str, Scheme]) -> None:
+    def __init__(self, logs: Mapping[str, Connector]) -> None:
         self._logs = logs
         self._readers: dict[tuple[str, int], _Reader] = {}
 
@@ -260,7 +260,7 @@ def list_letters(settings: StreamSettings, reason: str, console: Console, *, as_
     table = Table("place", "replayed", "reason", "bytes", "payload")
     seen: set[tuple[str, str]] = set()
     kinds: Counter[str] = Counter()
-    with closing(Marks(settings)) as marks:
+    with closing(ReplayedLetters(settings)) as marks:
         for letter in letters(settings, reason):
             if as_json:
                 print(_as_json(letter, marks))
@@ -290,7 +290,7 @@ def list_letters(settings: StreamSettings, reason: str, console: Console, *, as_
         console.print(f"{n:>8,}  {kind}", soft_wrap=True, markup=False, highlight=False)
 
 
-def _as_json(letter: DeadLetter, marks: Marks) -> str:
+def _as_json(letter: DeadLetter, marks: ReplayedLetters) -> str:
     mark = marks.last(letter)
     replayed = None if mark is None else mark.when.isoformat()
     more = {"replayed": replayed, "failed_again": marks.failed_again(letter)}
@@ -336,12 +336,12 @@ def replay_letters(
     logs = {each.name: each for each in (stream, labels) if each is not None}
     for each in logs.values():
         each.wait()
-    read_again = ReadAgain(settings, stream)
+    read_again = RebuildPositions(settings, stream)
     done = _Replayed()
     appenders: dict[str, Appender] = {}
     with ExitStack() as opened:
-        marks = opened.enter_context(closing(Marks(settings)))
-        originals = opened.enter_context(closing(Originals(logs)))
+        marks = opened.enter_context(closing(ReplayedLetters(settings)))
+        originals = opened.enter_context(closing(OriginalRecords(logs)))
         for letter in letters(settings, reason):
             record = marks.original(letter)
             if letter.stream not in logs:

@@ -29,7 +29,7 @@ from iln_stream.service.http import stop_on_signals
 from iln_stream.service.settings import StreamSettings
 from iln_stream.service.streams import start_of
 from iln_stream.streams import Record, Resume, Start, StreamOptions, stream_at
-from iln_stream.streams.copying import Again, Progress, export_records, import_records, value_of
+from iln_stream.streams.copying import Again, CopyProgress, export_records, import_records, value_of
 from iln_stream.streams.sqlite import (
     PartitionState,
     Retention,
@@ -366,17 +366,17 @@ def export_topic(
         raise typer.Exit(_INTERRUPTED)
 
 
-def _continuing(progress: Progress) -> str:
+def _continuing(progress: CopyProgress) -> str:
     offsets = ",".join(f"{p}:{offset}" for p, offset in sorted(progress.positions.items()))
     return f"--from {offsets} exports the others"
 
 
-def _report(progress: Progress, what: str, console: Console) -> None:
+def _report(progress: CopyProgress, what: str, console: Console) -> None:
     report(console, f"{progress.n_records:,} records {what}")
 
 
 @contextmanager
-def _shown(title: str, console: Console) -> Iterator[Progress]:
+def _shown(title: str, console: Console) -> Iterator[CopyProgress]:
     """Return the progress of a copy, shown on the console; signals stop the copy."""
     bars = Bars(
         TextColumn("{task.description}"),
@@ -390,21 +390,21 @@ def _shown(title: str, console: Console) -> Iterator[Progress]:
     task = bars.add_task(title, total=None)
     logged = _logging(title)
 
-    def advanced(now: Progress) -> None:
+    def advanced(now: CopyProgress) -> None:
         bars.update(task, completed=now.n_records, total=now.total)
         if not console.is_terminal:
             logged(now)
 
-    progress = Progress(advanced)
+    progress = CopyProgress(advanced)
     with stop_on_signals(progress.stop), bars:
         yield progress
 
 
-def _logging(title: str) -> Callable[[Progress], None]:
+def _logging(title: str) -> Callable[[CopyProgress], None]:
     """Return a function that logs progress every few seconds."""
     due = time.monotonic() + _LINE_SECONDS
 
-    def advanced(now: Progress) -> None:
+    def advanced(now: CopyProgress) -> None:
         nonlocal due
         if time.monotonic() >= due:
             due = time.monotonic() + _LINE_SECONDS

@@ -20,7 +20,7 @@ VARIABLE = "ILN_CPU_BASELINE"
 """Names the baseline; unset or empty: none."""
 
 
-class Baseline(NamedTuple):
+class InstructionSet(NamedTuple):
     """A level of instructions.
 
     Parameters
@@ -68,8 +68,8 @@ class Baseline(NamedTuple):
         }
 
 
-BASELINES: Mapping[str, Baseline] = {
-    "x86-64-v3": Baseline(
+BASELINES: Mapping[str, InstructionSet] = {
+    "x86-64-v3": InstructionSet(
         machines=("x86_64", "AMD64"),
         numba_name="x86-64-v3",
         numba_features=(
@@ -82,7 +82,7 @@ BASELINES: Mapping[str, Baseline] = {
             "AVX512F AVX512CD AVX512_KNL AVX512_KNM AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"
         ),
     ),
-    "armv8-a": Baseline(
+    "armv8-a": InstructionSet(
         machines=("aarch64", "arm64"),
         numba_name="generic",
         numba_features="",
@@ -173,7 +173,7 @@ def check() -> None:
     _done = _done._replace(replaced=())
 
 
-def lacking(baseline: Baseline) -> str | None:
+def lacking(baseline: InstructionSet) -> str | None:
     """Return what this CPU lacks for a baseline, in words; None: nothing."""
     if (machine := platform.machine()) not in baseline.machines:
         return f"is of architecture {machine}"

@@ -228,7 +228,7 @@ class Network(NamedTuple):
     key: NDArray[np.uint64]
 
 
-class Weights(NamedTuple):
+class NetworkWeights(NamedTuple):
     """Views of S weights or derivatives; a scalar for each output is in a row of Q = 16, 32, ..
 
     W2 (first, second), b1 (1, first), b2 (1, second), w3 (O, second), b3 (1, Q), and a row for each
@@ -304,7 +304,7 @@ def weights_of(w, shape):  # type: ignore[no-untyped-def]
     b = a + n1
     c, of_column = n_fixed(shape), n_of_column(shape)
     d = c - padded(shape)
-    return Weights(
+    return NetworkWeights(
         shaped(w, 0, (n1, n2)),
         shaped(w, a, (1, n1)),
         shaped(w, b, (1, n2)),

@@ -433,7 +433,7 @@ def replay_classes(memory, first, last, stats, new, activation, linear):  # type
             new.theta[:] = np.nan
 
 
-class Frame(NamedTuple):
+class ReplayStatistics(NamedTuple):
     """The statistics by which stored events are standardised when they are replayed.
 
     Parameters
@@ -463,9 +463,10 @@ def describe_stored(stored, i, frame, v):  # type: ignore[no-untyped-def]
 def replay(memory, first, last, scales, new, activation, linear, forgetting, ridge, huber):  # type: ignore[no-untyped-def]
     """Train a candidate expert on events first..last - 1; return its weighted sum of |errors|.
 
-    `memory` is a `StoredEvents`, `scales` a `Frame`, `new` an `RLSState`, whose arrays change.
+    `memory` is a `StoredEvents`, `scales` a `ReplayStatistics`, `new` an `RLSState`, whose arrays
+    change.
     """
-    stored, frame = StoredEvents(*memory), Frame(*scales)
+    stored, frame = StoredEvents(*memory), ReplayStatistics(*scales)
     widest_vectors()
     size, R = stored.y.shape[0], new.b.shape[0]
     center, unit = frame.scale

@@ -35,7 +35,7 @@ class _Categories(NamedTuple):
     codes: NDArray[np.intp]
 
 
-class Frame:
+class TableEvents:
     """The events of a table, one a row.
 
     Numbers and booleans are inputs of their column's name. A text v in column k becomes the input

@@ -10,13 +10,13 @@ from iln_stream.loop.scores import ClassificationScores, Coverage, RegressionSco
 from iln_stream.loop.step import (
     Checkpointing,
     Details,
+    EventWeights,
     LabelLog,
     LearnsLate,
     Listener,
     Prediction,
     Promotable,
     Step,
-    Weights,
 )
 from iln_stream.loop.task import Classification, Regression, Task
 
@@ -27,6 +27,7 @@ __all__ = [
     "ClassificationScores",
     "Coverage",
     "Details",
+    "EventWeights",
     "Forecasts",
     "Horizon",
     "LabelLog",
@@ -45,6 +46,5 @@ __all__ = [
     "Scores",
     "Step",
     "Task",
-    "Weights",
     "takes_weights",
 ]

@@ -131,7 +131,7 @@ Arrival: TypeAlias = int | tuple[str, int]
 """The serial number of an event that waits; or id and offset of a label that does."""
 
 
-class Arrivals:
+class ArrivalTimes:
     """Dates what comes by the records around it, and so 15 records later; see `RecordClock`."""
 
     def __init__(self) -> None:
@@ -336,7 +336,7 @@ class LateLabels:
         self._store = PendingStore()
         self._early = EarlyLabels(policy.early, streams)
         self._stream = streams[0]
-        self._arrivals = Arrivals()
+        self._arrivals = ArrivalTimes()
         self._trivial = task.trivial()
         self._warned = False
         self._due = inf  # no event, and no early label, is too old before

@@ -149,7 +149,7 @@ _Point: TypeAlias = tuple[int, int, tuple[float, ...]]
 _NAN = float("nan")
 
 
-class Curves:
+class SampledCurves:
     """Samples metrics at every `stride`-th step; the stride doubles when there are 256 points.
 
     The points are a function of the steps alone: a run that resumes from `state()` goes on to
@@ -166,9 +166,9 @@ class Curves:
 
     Examples
     --------
-    >>> from iln_stream.loop.live import Curves
+    >>> from iln_stream.loop.live import SampledCurves
     >>> from iln_stream.reporting import MetricSpec
-    >>> curves = Curves()
+    >>> curves = SampledCurves()
     >>> drift = MetricSpec("iln_drift", "gauge", "Of the example.", lambda: 1.5)
     >>> curves.sample(serial=8, events=8, specs=[drift])
     >>> curves.data(after=0)["series"], curves.due
@@ -362,7 +362,7 @@ class LiveModel(Listener):
     ) -> None:
         self._watched = watched
         self._specs = specs or watched.metrics
-        self._curves = Curves()
+        self._curves = SampledCurves()
         self._curved: Sequence[MetricSpec] | None = None
         self._steps: deque[Step | dict[str, Any]] = deque(maxlen=MOST_STEPS)
         self._append = self._steps.append

@@ -12,11 +12,11 @@ from iln_stream.loop.recent_ids import RecentIds
 from iln_stream.loop.step import (
     Checkpointing,
     Details,
+    EventWeights,
     LabelLog,
     Listener,
     Promotable,
     Step,
-    Weights,
 )
 from iln_stream.loop.stepper import Stepper
 from iln_stream.loop.task import Regression, Task
@@ -116,7 +116,7 @@ class PrequentialLoop:
         checkpoint: Checkpointing | None = None,
         decoder: Decoder | None = None,
         details: Callable[[dict[str, float]], Details] | None = None,
-        weights: Weights | None = None,
+        weights: EventWeights | None = None,
         labels: LabelLog[Any] | None = None,
         never_learned: bool = False,
         key_name: str | None = None,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from iln_stream.loop.step import Prediction, Token
 from iln_stream.reporting import MetricSpec
-from iln_stream.state import Block, StateDict, decode_name, encode_name
+from iln_stream.state import ArrayBlock, StateDict, decode_name, encode_name
 
 
 class Pending(NamedTuple):
@@ -227,7 +227,7 @@ class PackedEvents:
         return found
 
 
-def pack_events(events: Sequence[Numbered]) -> Block:
+def pack_events(events: Sequence[Numbered]) -> ArrayBlock:
     """Return the bytes of events, of which at most 65,536 have another shape."""
     serials = [serial for serial, *_ in events]
     rows = [row for _, _, (row, _), _ in events]
@@ -251,7 +251,7 @@ def pack_events(events: Sequence[Numbered]) -> Block:
     if not of_one_size:
         columns.append(array("q", [0, *accumulate(sizes)][:n]).tobytes())
     columns += [array("d", since).tobytes(), numbers.tobytes()]
-    return Block(np.frombuffer(b"".join([*columns, *rows, table, ids]), np.uint8))
+    return ArrayBlock(np.frombuffer(b"".join([*columns, *rows, table, ids]), np.uint8))
 
 
 BLOCK = 2048
@@ -450,7 +450,7 @@ class PendingStore:
         )
 
     def state(self) -> StateDict:
-        """Return the waiting events: those in blocks as `Block`, and which of them wait."""
+        """Return the waiting events: those in blocks as `ArrayBlock`, and which of them wait."""
         return {
             "next": self._next,
             "latest": np.array(pack_events(_numbered(self._open, self._since))),
@@ -469,7 +469,7 @@ class PendingStore:
         for number, packed, waiting in zip(
             state["numbers"], state["blocks"], state["waiting"], strict=True
         ):
-            events = PackedEvents(packed if isinstance(packed, Block) else Block(packed))
+            events = PackedEvents(packed if isinstance(packed, ArrayBlock) else ArrayBlock(packed))
             bits = np.unpackbits(waiting, count=len(events)).tobytes()
             self._keep(number, _Sealed(events, bits))
             for event_id, serial, waits in zip(events.ids(), events.serials, bits, strict=True):

@@ -10,7 +10,7 @@ from iln_stream.records import Command, DeadLetter, Decoder
 from iln_stream.streams import StreamPartition
 
 
-class Weights:
+class EventWeights:
     """The weight of an event: its own times that of its class.
 
     A learner gets it as `w` of `learn_one`, as River's learners name it.
@@ -22,8 +22,8 @@ class Weights:
 
     Examples
     --------
-    >>> from iln_stream.loop import Weights
-    >>> weigh = Weights({"true": 20.0})
+    >>> from iln_stream.loop import EventWeights
+    >>> weigh = EventWeights({"true": 20.0})
     >>> weigh(True, None), weigh(True, 0.5), weigh(False, None)
     (20.0, 10.0, 1.0)
 

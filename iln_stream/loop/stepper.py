@@ -7,7 +7,15 @@ from time import perf_counter
 from typing import Any
 
 from iln_stream.loop.pending import Pending
-from iln_stream.loop.step import NO_DETAILS, Details, LearnsLate, Prediction, Step, Token, Weights
+from iln_stream.loop.step import (
+    NO_DETAILS,
+    Details,
+    EventWeights,
+    LearnsLate,
+    Prediction,
+    Step,
+    Token,
+)
 from iln_stream.loop.task import Task
 from iln_stream.records import Example
 from iln_stream.reporting import Report, find_reporter
@@ -37,7 +45,7 @@ class Stepper:
         learner: Any,
         task: Task,
         details: Callable[[dict[str, float]], Details] | None = None,
-        weigh: Weights | None = None,
+        weigh: EventWeights | None = None,
     ) -> None:
         self.learner = learner
         self.task = task

@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any
 
 from iln_stream.errors import IlnWarning
-from iln_stream.loop import LearnsLate, Task, Weights, takes_weights
+from iln_stream.loop import EventWeights, LearnsLate, Task, takes_weights
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder, Parse
 from iln_stream.records.parsing import OwnFormat, parse_json, parse_row, parse_table_row
@@ -23,7 +23,7 @@ from iln_stream.service.settings import (
     default_of,
 )
 from iln_stream.settings import SettingsError
-from iln_stream.streams import Scheme
+from iln_stream.streams import Connector
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ REGISTRY_SECRETS = ("basic.auth.user.info", "bearer.auth.token", "ssl.key.passwo
 
 
 def mapping_of(
-    settings: RecordSettings, stream: Scheme, *, labelled: bool = True
+    settings: RecordSettings, stream: Connector, *, labelled: bool = True
 ) -> FieldMapping | None:
     """Return the mapping of a stream's fields; None: its records are events.
 
@@ -93,7 +93,7 @@ def mapping_of(
 
 
 def build_decoder(
-    settings: RecordSettings, stream: Scheme, task: Task, *, labelled: bool = True
+    settings: RecordSettings, stream: Connector, task: Task, *, labelled: bool = True
 ) -> MappedDecoder | None:
     """Return the decoder of a stream's records; None: they are events.
 
@@ -111,7 +111,7 @@ def build_decoder(
     )
 
 
-def parser_of(settings: FormatSettings, stream: Scheme) -> Parse:
+def parser_of(settings: FormatSettings, stream: Connector) -> Parse:
     """Return the function that makes fields of a stream's payloads; it connects to the registry.
 
     Raises
@@ -186,7 +186,7 @@ def described(settings: RecordSettings) -> dict[str, Any] | None:
 
 
 def saved_fields(
-    configuration: Mapping[str, Any], settings: RecordSettings, stream: Scheme
+    configuration: Mapping[str, Any], settings: RecordSettings, stream: Connector
 ) -> dict[str, Any]:
     """Return the settings of fields in a snapshot's configuration; none if any are given.
 
@@ -218,7 +218,7 @@ def saved_fields(
     return missing
 
 
-def check_format(settings: FormatSettings, stream: Scheme) -> None:
+def check_format(settings: FormatSettings, stream: Connector) -> None:
     """Refuse a format that does not fit the stream or the other settings."""
     if settings.decoder is not None:
         if settings.format != "json":
@@ -250,7 +250,9 @@ def _check_column(setting: str, name: str | None, columns: Sequence[str], addres
     )
 
 
-def build_weights(settings: LoopSettings, records: FieldSettings, learner: Any) -> Weights | None:
+def build_weights(
+    settings: LoopSettings, records: FieldSettings, learner: Any
+) -> EventWeights | None:
     """Return what weighs events; None if the learner takes no weights.
 
     Raises
@@ -279,7 +281,7 @@ def build_weights(settings: LoopSettings, records: FieldSettings, learner: Any) 
         raise SettingsError(
             f"class_weights: {type(learner).__name__} learns numbers; set weight_field instead"
         )
-    return Weights(settings.class_weights) if takes else None
+    return EventWeights(settings.class_weights) if takes else None
 
 
 def _takes(settings: LabelSettings, learner: Any) -> bool:

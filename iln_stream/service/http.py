@@ -101,7 +101,7 @@ class HttpServer:
                 return _text(start, "404 Not Found", f"try {' or '.join(known)}")
             return application(environ, start)
 
-        server = _Server6 if ":" in host else _Server
+        server = _Server6 if ":" in host else _MetricsServer
         self._server = make_server(host, port, answer, server, _QuietHandler)
         self._thread = threading.Thread(
             target=self._server.serve_forever,
@@ -180,11 +180,11 @@ def _text(
     return [f"{text}\n".encode()]
 
 
-class _Server(ThreadingMixIn, WSGIServer):
+class _MetricsServer(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
 
-class _Server6(_Server):
+class _Server6(_MetricsServer):
     address_family = socket.AF_INET6
 
 

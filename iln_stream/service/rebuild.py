@@ -20,7 +20,7 @@ from iln_stream.service.learners import build_details
 from iln_stream.service.recovery import Recovery, folder_of, history_of
 from iln_stream.service.settings import Settings
 from iln_stream.service.streams import (
-    Reader,
+    Assignment,
     label_stream,
     one_source,
     open_one,
@@ -29,10 +29,10 @@ from iln_stream.service.streams import (
     start_of,
 )
 from iln_stream.service.warm_start import named
-from iln_stream.service.warming import Warming
+from iln_stream.service.warming import Compilation
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Snapshot, SnapshotFolder
-from iln_stream.streams import Resume, Scheme, Selection, StreamPartition, as_texts
+from iln_stream.streams import Connector, Resume, Selection, StreamPartition, as_texts
 
 
 class Loss(NamedTuple):
@@ -58,7 +58,7 @@ class Loss(NamedTuple):
     n_later: int
 
     @classmethod
-    def of(cls, before: Snapshot | None, reader: Reader, n_later: int) -> "Loss":
+    def of(cls, before: Snapshot | None, reader: Assignment, n_later: int) -> "Loss":
         """Return the comparison with the newest readable snapshot; None: there is none."""
         many = "partitions" if len(reader.partitions) > 1 else "partition"
         where = f"{many} {', '.join(map(str, reader.partitions))}"
@@ -100,7 +100,7 @@ class Loss(NamedTuple):
         return f"{self.where}: learned {n_events} events; the state before {before}"
 
 
-class ReadAgain:
+class RebuildPositions:
     """The offset before which a rebuild has read each partition, by the newest snapshots.
 
     A rebuild writes no dead letters. A letter of a record that it has read is therefore older than
@@ -115,7 +115,7 @@ class ReadAgain:
 
     """
 
-    def __init__(self, settings: Settings, stream: Scheme) -> None:
+    def __init__(self, settings: Settings, stream: Connector) -> None:
         self._before: dict[StreamPartition, int] = {}
         if settings.snapshots is None:
             return
@@ -225,8 +225,8 @@ class _Opened(NamedTuple):
 
 def _open(
     settings: Settings,
-    stream: Scheme,
-    reader: Reader,
+    stream: Connector,
+    reader: Assignment,
     until: int | dt.datetime | None,
     skip: Skip,
     opened: ExitStack,
@@ -266,8 +266,8 @@ def _open(
 
 def _rebuild_one(
     settings: Settings,
-    stream: Scheme,
-    reader: Reader,
+    stream: Connector,
+    reader: Assignment,
     until: int | dt.datetime | None,
     skip: Skip,
     forget: bool,
@@ -277,7 +277,7 @@ def _rebuild_one(
         recovery, inputs, n, loss = _open(settings, stream, reader, until, skip, opened)
         source = one_source(settings, stream, inputs)
         learner = recovery.learner()
-        Warming.of(learner).run()
+        Compilation.of(learner).run()
         assembly = Assembly(settings, stream, source, learner, "rebuilt", horizon=reader.ahead)
         watched = assembly.watched
         observers: list[Listener] = [watched]
@@ -326,7 +326,7 @@ def _history(settings: Settings, recovery: Recovery) -> dict[str, Any] | None:
 
 def _stop_at(
     settings: Settings,
-    stream: Scheme,
+    stream: Connector,
     origin: StreamPartition,
     reached: int,
     until: int | dt.datetime | None,

@@ -28,10 +28,10 @@ from iln_stream.service.settings import (
 )
 from iln_stream.settings import SettingsError
 from iln_stream.streams import (
+    Connector,
     Log,
     Record,
     Resume,
-    Scheme,
     Sequencer,
     Sink,
     Source,
@@ -42,12 +42,12 @@ from iln_stream.streams import (
 )
 
 
-def source_stream(settings: StreamSettings) -> Scheme:
+def source_stream(settings: StreamSettings) -> Connector:
     """Return the source's stream, not yet opened."""
     return stream_at(settings.source_address, stream_options(settings))
 
 
-def output_stream(settings: StreamSettings, address: str) -> Scheme:
+def output_stream(settings: StreamSettings, address: str) -> Connector:
     """Return the output stream at an address, not yet opened."""
     return stream_at(address, stream_options(settings))
 
@@ -139,7 +139,7 @@ def _are_as_usual(settings: StreamSettings) -> bool:
     return not any(of_source) and settings.labels_settings.keys().isdisjoint(_USUAL)
 
 
-def label_stream(settings: StreamSettings) -> Scheme | None:
+def label_stream(settings: StreamSettings) -> Connector | None:
     """Return the stream of labels, not yet opened; None: labels are in the source."""
     if settings.labels is None:
         return None
@@ -164,7 +164,7 @@ def build_label_log(settings: StreamSettings, task: Task) -> LabelLog[LabelDecod
 
 
 def time_of_records(
-    settings: StreamSettings, source: Scheme
+    settings: StreamSettings, source: Connector
 ) -> Callable[[Record], float | None] | None:
     """Return the function that reads the times of events and labels; None: there are no labels."""
     labels = label_stream(settings)
@@ -210,7 +210,7 @@ def mapping_of_labels(own: LogSettings) -> FieldMapping:
 
 
 def _record_time(
-    mapping: FieldMapping, settings: FormatSettings, stream: Scheme
+    mapping: FieldMapping, settings: FormatSettings, stream: Connector
 ) -> RecordTime | None:
     if mapping.time_field is None:
         return None
@@ -222,7 +222,7 @@ SERIES = ("horizon", "lags", "rolling_means")
 """Settings that take the records of a learner as one series."""
 
 
-class Reader(NamedTuple):
+class Assignment(NamedTuple):
     """The partitions that one learner reads.
 
     Parameters
@@ -268,8 +268,8 @@ class Reader(NamedTuple):
 
 
 def readers(
-    settings: StreamSettings, stream: Scheme, *, accepts_loss: bool = False
-) -> list[Reader]:
+    settings: StreamSettings, stream: Connector, *, accepts_loss: bool = False
+) -> list[Assignment]:
     """Return the readers that the settings describe.
 
     Raises
@@ -317,9 +317,9 @@ def kind_of(horizon: str | None) -> str:
     return "" if horizon is None else f"@{horizon}"
 
 
-def _readers_of_partitions(settings: StreamSettings, stream: Scheme) -> list[Reader]:
+def _readers_of_partitions(settings: StreamSettings, stream: Connector) -> list[Assignment]:
     if not stream.is_log:
-        return [Reader(stream.name, "0", (0,), settings.seed)]
+        return [Assignment(stream.name, "0", (0,), settings.seed)]
     chosen = chosen_partitions(settings, stream)
     if isinstance(settings.start, int) and len(chosen) > 1:
         raise SettingsError(
@@ -334,24 +334,24 @@ def _readers_of_partitions(settings: StreamSettings, stream: Scheme) -> list[Rea
         of_labels = tuple(StreamPartition(labels.name, p) for p in labels.partitions())
     if is_apart or len(chosen) == 1:
         return [
-            Reader(
+            Assignment(
                 stream.name, str(p), (p,), seed_of(settings.seed, p),
                 tuple(each for each in of_labels if not is_apart or each.partition == p),
             )
             for p in chosen
         ]  # fmt: skip
     name = "all" if settings.partitions == "all" else "+".join(map(str, chosen))
-    return [Reader(stream.name, name, chosen, settings.seed, of_labels)]
+    return [Assignment(stream.name, name, chosen, settings.seed, of_labels)]
 
 
-def chosen_partitions(settings: SourceSettings, stream: Scheme) -> tuple[int, ...]:
+def chosen_partitions(settings: SourceSettings, stream: Connector) -> tuple[int, ...]:
     """Return the partitions of a log that the settings choose, ascending."""
     if settings.partitions == "all":
         return tuple(stream.partitions())
     return tuple(sorted({int(number) for number in settings.partitions.split(",")}))
 
 
-def _check_same_number(stream: Scheme, labels: Scheme) -> None:
+def _check_same_number(stream: Connector, labels: Connector) -> None:
     """Refuse labels that may be in another partition than their events."""
     n_events, n_labels = len(stream.partitions()), len(labels.partitions())
     if n_events != n_labels:
@@ -390,8 +390,8 @@ def seed_of(seed: int, partition: int) -> int:
 
 def open_inputs(
     settings: StreamSettings,
-    stream: Scheme,
-    reader: Reader,
+    stream: Connector,
+    reader: Assignment,
     start: Callable[[StreamPartition], Start | None],
 ) -> list[Log]:
     """Open each partition of a reader.
@@ -405,7 +405,7 @@ def open_inputs(
     reader
         Partitions to open.
     start
-        Returns where to start reading a partition; see `Scheme.log`.
+        Returns where to start reading a partition; see `Connector.log`.
 
     """
     with ExitStack() as opened:
@@ -420,7 +420,7 @@ def open_inputs(
 
 def open_one(
     settings: StreamSettings,
-    stream: Scheme,
+    stream: Connector,
     origin: StreamPartition,
     start: Start | None,
     stop_at: int | None = None,
@@ -431,7 +431,7 @@ def open_one(
     return log.log(origin.partition, start, stop_at=stop_at)
 
 
-def one_source(settings: StreamSettings, stream: Scheme, inputs: Sequence[Log]) -> Log:
+def one_source(settings: StreamSettings, stream: Connector, inputs: Sequence[Log]) -> Log:
     """Return partitions as one source, whose order is not kept."""
     if len(inputs) == 1:
         return inputs[0]
@@ -467,7 +467,7 @@ class Outputs:
                 opened.callback(self._predictions.close)
             self._opened = opened.pop_all()
 
-    def writers(self, source: Source, reader: Reader, encode: PredictionEncoder) -> Writers:
+    def writers(self, source: Source, reader: Assignment, encode: PredictionEncoder) -> Writers:
         """Return the listeners that write a reader's predictions and dead letters.
 
         Of the readers of several horizons only one writes the records that can't be read.

@@ -37,8 +37,8 @@ from iln_stream.service.learners import (
 from iln_stream.service.recovery import Recovery, configuration
 from iln_stream.service.settings import LearnerSettings, LoopSettings, ModelSettings, Settings
 from iln_stream.service.streams import (
+    Assignment,
     Outputs,
-    Reader,
     kind_of,
     label_stream,
     one_source,
@@ -49,7 +49,7 @@ from iln_stream.service.warm_start import warm_up, warn_of_other_history
 from iln_stream.snapshots import Checkpoint, learner_state
 from iln_stream.snapshots.publisher import Capture, Publisher
 from iln_stream.state import pack
-from iln_stream.streams import Log, LogPartitions, Scheme, Sequencer, Source
+from iln_stream.streams import Connector, Log, LogPartitions, Sequencer, Source
 
 
 def connect_live(
@@ -138,8 +138,8 @@ def _digest(*parts: bytes) -> str:
 
 def build_publisher(
     settings: Settings,
-    stream: Scheme,
-    reader: Reader,
+    stream: Connector,
+    reader: Assignment,
     source: Source,
     assembly: Assembly,
     history: Mapping[str, Any] | None = None,
@@ -194,7 +194,7 @@ def build_publisher(
     )
 
 
-def published_name(stream: Scheme, reader: Reader) -> str:
+def published_name(stream: Connector, reader: Assignment) -> str:
     """Return the name of a reader's published version: that of the folder of its snapshots.
 
     A file's name stands for its path.
@@ -242,8 +242,8 @@ class Worker:
     def __init__(
         self,
         settings: Settings,
-        stream: Scheme,
-        reader: Reader,
+        stream: Connector,
+        reader: Assignment,
         metrics: Metrics,
         outputs: Outputs,
         listeners: Sequence[Listener] = (),
@@ -346,7 +346,7 @@ class Worker:
     def _labels(self) -> LogPartitions | None:
         return self.source.labels if isinstance(self.source, Sequencer) else None
 
-    def _connection_logs(self, settings: Settings, stream: Scheme) -> list[ConnectionLog]:
+    def _connection_logs(self, settings: Settings, stream: Connector) -> list[ConnectionLog]:
         """Return a log of connections for each broker."""
         logs = [ConnectionLog(self.source, stream.peer)]
         labels = label_stream(settings)
@@ -374,8 +374,8 @@ class Worker:
 
 def _restored_or_new(
     settings: Settings,
-    stream: Scheme,
-    reader: Reader,
+    stream: Connector,
+    reader: Assignment,
     recovery: Recovery | None,
     watch: Callable[[WarmUpProgress], None],
 ) -> Any:
@@ -389,7 +389,7 @@ def _restored_or_new(
 
 
 def open_source(
-    settings: LoopSettings, stream: Scheme, reader: Reader, recovery: Recovery | None = None
+    settings: LoopSettings, stream: Connector, reader: Assignment, recovery: Recovery | None = None
 ) -> Source:
     """Open the reader's partitions as one source."""
     if not stream.is_log:
@@ -401,7 +401,7 @@ def open_source(
     return inputs[0] if len(inputs) == 1 else recovery.sequencer(inputs)
 
 
-def _log_resumed(recovery: Recovery, reader: Reader) -> None:
+def _log_resumed(recovery: Recovery, reader: Assignment) -> None:
     if (header := recovery.header) is not None:
         where = ", ".join(
             f"offset {header.positions.get(origin, 0)} of {origin}" for origin in reader.origins

@@ -131,7 +131,7 @@ LABELS: dict[str | None, tuple[type[Label], type[LabelBatch]]] = {
 """Models of a label and of several, by the learner's task."""
 
 
-class Interval(BaseModel):
+class PredictedInterval(BaseModel):
     """Where the label lies with probability `level`."""
 
     lower: float
@@ -155,7 +155,7 @@ class PredictionAnswer(BaseModel):
     y_pred: float | bool | str | None = Field(
         description="The number, or the most probable class; null before any class is known."
     )
-    interval: Interval | None = Field(
+    interval: PredictedInterval | None = Field(
         default=None, description="Only for numbers, and if the learner has intervals."
     )
     probabilities: dict[str, float] | None = Field(
@@ -166,7 +166,7 @@ class PredictionAnswer(BaseModel):
     )
 
 
-class ModelVersion(BaseModel):
+class PublishedVersion(BaseModel):
     """The version that predicted."""
 
     name: str
@@ -179,7 +179,7 @@ class PredictAnswer(BaseModel):
     """Predictions, in the order of the request."""
 
     predictions: list[PredictionAnswer]
-    model: ModelVersion
+    model: PublishedVersion
 
 
 class AppendAnswer(BaseModel):
@@ -188,7 +188,7 @@ class AppendAnswer(BaseModel):
     appended: list[Place]
 
 
-class ModelAnswer(ModelVersion):
+class ModelAnswer(PublishedVersion):
     """What is known of a model."""
 
     learner: str

@@ -92,7 +92,7 @@ class Flow:
         return {"serial": self._serial, "time": round(now, 2), "rate": rate, "lag": lag}
 
 
-class Part(Protocol):
+class StatePart(Protocol):
     """One part of the state.
 
     Revisions are numbered from 1. A browser that has revision 0 has nothing.
@@ -150,7 +150,7 @@ class Tail:
         return [item for at, item in self._items if at > revision] or None
 
 
-class Curves:
+class GrowingCurves:
     """Curves that grow at their end, of which only new points are sent.
 
     When the learner thins them out, or adds a series, they are sent whole. Numbers are rounded to
@@ -220,16 +220,16 @@ _WHOLE = ("contenders", "metrics", "dead_letters", "checkpoints", "commands", "p
 _HEAD = ("model", "partition", "task", "source", "learner", "version")
 
 
-class Model:
+class ModelParts:
     """The parts of one model."""
 
     def __init__(self) -> None:
         self._flow = Flow()
         self.steps = Tail(_STEPS)
-        self.parts: dict[str, Part] = {
+        self.parts: dict[str, StatePart] = {
             "head": Whole(),
             **{name: Whole() for name in _WHOLE},
-            "curves": Curves(),
+            "curves": GrowingCurves(),
             "steps": self.steps,
             "flow": Tail(_MOMENTS),
         }
@@ -305,7 +305,7 @@ class Board:
         keys = []
         for each in live["models"]:
             keys.append(f"{each['model']}/{each['partition']}")
-            self._models.setdefault(keys[-1], Model()).update(each, now, revision)
+            self._models.setdefault(keys[-1], ModelParts()).update(each, now, revision)
         run = {name: live[name] for name in ("release", "started_at", "state")}
         self._run.update({**run, "models": keys}, revision)
         self._set_page({"state": "reached", "problem": "", "since": self._reached_since(now)})
@@ -341,7 +341,7 @@ class Board:
 
     def _begin(self, started_at: float | None) -> None:
         self._started_at = started_at
-        self._models: dict[str, Model] = {}
+        self._models: dict[str, ModelParts] = {}
         self._run = Whole()
         self._connection = ("", "")
 

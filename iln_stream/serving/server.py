@@ -20,7 +20,7 @@ from iln_stream.serving.protocol import GracefulServer, LimitedProtocol, listen,
 from iln_stream.serving.settings import ApiSettings
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots.follower import Follower
-from iln_stream.streams import Scheme, StreamOptions, stream_at
+from iln_stream.streams import Connector, StreamOptions, stream_at
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class ApiServer:
             settings, models, appending, self._metrics, checks, secured=tokens is not None
         )
         self._socket = listen(settings.host, settings.port)
-        self._server = _Server(_config(app, settings, self._metrics), HEADER_SECONDS)
+        self._server = _ApiServer(_config(app, settings, self._metrics), HEADER_SECONDS)
         self._server.config.load()
         self._server.config.ssl = context
         host, port = self._socket.getsockname()[:2]
@@ -113,7 +113,7 @@ class ApiServer:
         self._server.should_exit = True
 
 
-class _Server(GracefulServer):
+class _ApiServer(GracefulServer):
     def __init__(self, config: uvicorn.Config, tls_seconds: float) -> None:
         super().__init__(config)
         self._tls_seconds = tls_seconds
@@ -146,7 +146,7 @@ def _appending(settings: ApiSettings, metrics: ApiMetrics) -> Appending:
             kafka_secrets=settings.kafka_secrets,
         ),
     )
-    if type(log_stream).appender is Scheme.appender:
+    if type(log_stream).appender is Connector.appender:
         raise SettingsError(
             f"events = {settings.events!r}: can't be appended to; give sqlite:PATH or kafka:TOPIC, "
             "or nothing for a server that only predicts"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from iln_stream.errors import SnapshotError, StateError
 from iln_stream.kernels.cpu import cpu_baseline
-from iln_stream.state import Block, StateDict, from_bytes, pack, write_packed
+from iln_stream.state import ArrayBlock, StateDict, from_bytes, pack, write_packed
 from iln_stream.streams import StreamPartition, as_texts
 
 MAJOR, MINOR = 3, 0
@@ -143,7 +143,7 @@ class Snapshot(NamedTuple):
     header: Header
     state: StateDict
 
-    def write(self, file: BinaryIO, store: Callable[[Block], str] | None = None) -> None:
+    def write(self, file: BinaryIO, store: Callable[[ArrayBlock], str] | None = None) -> None:
         """Write the file's contents without holding all of them in memory.
 
         Parameters
@@ -179,12 +179,12 @@ def write_container(
     file: BinaryIO,
     header: Mapping[str, Any],
     state: StateDict,
-    store: Callable[[Block], str] | None = None,
+    store: Callable[[ArrayBlock], str] | None = None,
 ) -> None:
     """Write a header and a state, as `Snapshot.write` does."""
     blocks: dict[str, None] = {}
 
-    def stored(block: Block) -> str:
+    def stored(block: ArrayBlock) -> str:
         assert store is not None
         name = store(block)
         blocks[name] = None

@@ -24,7 +24,7 @@ from iln_stream.snapshots.file import (
     header_of,
     read_header,
 )
-from iln_stream.state import Block
+from iln_stream.state import ArrayBlock
 
 try:
     import fcntl
@@ -74,7 +74,7 @@ class BlockFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def put(self, block: Block) -> tuple[str, int]:
+    def put(self, block: ArrayBlock) -> tuple[str, int]:
         """Store a block durably; return its name and the bytes written, 0 if it was there intact.
 
         Its name is durable only once the folder is synchronised, too. A block that this process has
@@ -369,7 +369,7 @@ def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> int:
     blocks = BlockFolder(final.parent / _BLOCKS)
     written = 0
 
-    def store(block: Block) -> str:
+    def store(block: ArrayBlock) -> str:
         nonlocal written
         name, n_bytes = blocks.put(block)
         written += n_bytes

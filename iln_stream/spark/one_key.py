@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from iln_stream.loop import Listener, PrequentialLoop, Step, Task
-from iln_stream.loop.step import Weights
+from iln_stream.loop.step import EventWeights
 from iln_stream.records import DeadLetter, Decoder, PredictionEncoder
 from iln_stream.spark.records import RecordList
 from iln_stream.streams import Record
@@ -64,7 +64,7 @@ class OneKey(Listener):
         task: Task,
         decode: Decoder,
         encode: PredictionEncoder,
-        weights: Weights | None,
+        weights: EventWeights | None,
         max_failures_in_a_row: int,
     ) -> None:
         self.learner = learner

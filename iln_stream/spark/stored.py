@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import StateError
-from iln_stream.state import Block, StateDict, pack, unpack
+from iln_stream.state import ArrayBlock, StateDict, pack, unpack
 
 _HEAD = struct.Struct("<4sII")
 """Mark and version; lengths of the list of arrays and of the text."""
@@ -23,7 +23,7 @@ _HEAD = struct.Struct("<4sII")
 _MARK = b"ILS1"
 
 
-def packed(state: StateDict, store: Callable[[Block], str] | None = None) -> bytes:
+def packed(state: StateDict, store: Callable[[ArrayBlock], str] | None = None) -> bytes:
     """Return a state as bytes; equal states have equal bytes.
 
     Parameters
@@ -201,7 +201,7 @@ class AppendedBlocks:
         self.n_stored = n_stored
         self._arrays = stored or {}
         self._names = set(self._arrays)
-        self._used: dict[str, Block] = {}
+        self._used: dict[str, ArrayBlock] = {}
 
     @classmethod
     def read(cls, listed: Iterable[tuple[str, bytes]]) -> "AppendedBlocks":
@@ -215,7 +215,7 @@ class AppendedBlocks:
             raise StateError(f"the state store's list of blocks lacks {name}")
         return self._arrays[name]
 
-    def name(self, block: Block) -> str:
+    def name(self, block: ArrayBlock) -> str:
         """Return a block's name, and note that the state has the block."""
         if block.stored_as is None:
             data = _packed(block)

@@ -1,6 +1,6 @@
 """Sources of events, and sinks for predictions and dead letters."""
 
-from iln_stream.streams.addresses import AddressError, Scheme, StreamOptions, schemes, stream_at
+from iln_stream.streams.addresses import AddressError, Connector, StreamOptions, schemes, stream_at
 from iln_stream.streams.base import (
     Appended,
     Appender,
@@ -17,7 +17,7 @@ from iln_stream.streams.base import (
     as_texts,
     of_stream,
 )
-from iln_stream.streams.journal import Journal, Run, after, read_journal
+from iln_stream.streams.journal import Journal, PartitionRun, after, read_journal
 from iln_stream.streams.log import Selection
 from iln_stream.streams.sequencer import LogPartitions, Sequencer
 
@@ -25,15 +25,15 @@ __all__ = [
     "AddressError",
     "Appended",
     "Appender",
+    "Connector",
     "Journal",
     "Log",
     "LogPartitions",
     "NewRecord",
+    "PartitionRun",
     "PartitionedSink",
     "Record",
     "Resume",
-    "Run",
-    "Scheme",
     "Selection",
     "Sequencer",
     "Sink",

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, Literal, cast
 
 from iln_stream.errors import LostPlaceError, SinkError, SourceError
-from iln_stream.streams.addresses import Scheme
+from iln_stream.streams.addresses import Connector
 from iln_stream.streams.base import Log, Record, Resume, Sink, Source, Start
 from iln_stream.streams.sqlite import SqliteImporter
 from iln_stream.streams.sqlite.scheme import SqliteScheme
@@ -24,7 +24,7 @@ _POLL_SECONDS = 0.2
 
 
 @dataclass
-class Progress:
+class CopyProgress:
     """How far a copy is.
 
     Parameters
@@ -49,7 +49,7 @@ class Progress:
 
     """
 
-    advanced: Callable[["Progress"], None] = lambda _: None
+    advanced: Callable[["CopyProgress"], None] = lambda _: None
     total: int | None = None
     n_records: int = 0
     n_without_value: int = 0
@@ -66,12 +66,12 @@ Again = Literal["continue", "again"]
 
 
 def import_records(
-    source: Scheme,
+    source: Connector,
     target: SqliteScheme,
     start: Start = "earliest",
     how: Again | None = None,
-    progress: Progress | None = None,
-) -> Progress:
+    progress: CopyProgress | None = None,
+) -> CopyProgress:
     """Copy a stream up to its present end into an embedded log.
 
     Partitions keep their numbers. If the target has more than the source's only one, keys choose
@@ -101,7 +101,7 @@ def import_records(
         When the target can't be written to, or has other partitions.
 
     """
-    progress = progress or Progress()
+    progress = progress or CopyProgress()
     if source.is_endless:
         raise SourceError(f"limit: {source.address} never ends; say how many records to import")
     partitions = source.partitions() if source.is_log else [0]
@@ -141,7 +141,7 @@ def import_records(
     return progress
 
 
-def _resumed(source: Scheme, partition: int, place: Resume) -> Log:
+def _resumed(source: Connector, partition: int, place: Resume) -> Log:
     try:
         return source.log(partition, place)
     except LostPlaceError as error:
@@ -158,7 +158,7 @@ def _import_partition(
     source: Source,
     is_log: bool,
     by_key: bool,
-    progress: Progress,
+    progress: CopyProgress,
 ) -> None:
     begin = importer.position(partition)
     n_skipped = 0 if is_log or begin is None else begin
@@ -209,10 +209,10 @@ def _in_json(value: Any) -> Any:
 
 def export_records(
     source: SqliteScheme,
-    target: Scheme,
+    target: Connector,
     start: Mapping[int, Start] | None = None,
-    progress: Progress | None = None,
-) -> Progress:
+    progress: CopyProgress | None = None,
+) -> CopyProgress:
     """Copy a topic of an embedded log up to its present end.
 
     To a log, partitions keep their numbers; one that does not exist is created with as many. To a
@@ -238,7 +238,7 @@ def export_records(
         When the target can't be written to, or has other partitions.
 
     """
-    progress = progress or Progress()
+    progress = progress or CopyProgress()
     partitions = source.partitions()
     n_partitions = target.create(len(partitions))
     if target.is_log and n_partitions != len(partitions):
@@ -264,7 +264,7 @@ def export_records(
 class _Sinks:
     """Sinks of a stream, opened when they are needed."""
 
-    def __init__(self, target: Scheme, opened: ExitStack, per_partition: bool) -> None:
+    def __init__(self, target: Connector, opened: ExitStack, per_partition: bool) -> None:
         self._target = target
         self._opened = opened
         self._per_partition = per_partition
@@ -285,7 +285,9 @@ class _Sinks:
             sink.flush()
 
 
-def _write(records: Iterator[Record], sinks: _Sinks, progress: Progress, *, to_lines: bool) -> None:
+def _write(
+    records: Iterator[Record], sinks: _Sinks, progress: CopyProgress, *, to_lines: bool
+) -> None:
     read: dict[int, int] = {}
     done = Counter[str]()
 
@@ -324,7 +326,9 @@ def _records(log: Log) -> Iterator[Record]:
         yield from log.poll(_POLL_SECONDS)
 
 
-def _other_partitions(source: Scheme, n_source: int, target: Scheme, n_target: int) -> SinkError:
+def _other_partitions(
+    source: Connector, n_source: int, target: Connector, n_target: int
+) -> SinkError:
     return SinkError(
         f"{source.address} has {n_source} partitions and {target.address} has {n_target}: choose a "
         f"topic that does not exist, and it is created with {n_source}"

@@ -21,7 +21,7 @@ _GROWTH = 2
 """Nor is one that has not grown by this factor since, so that a long one is rewritten rarely."""
 
 
-class Run(NamedTuple):
+class PartitionRun(NamedTuple):
     """The next records in the order: those of one partition up to `end`, exclusive."""
 
     origin: StreamPartition
@@ -53,13 +53,13 @@ class Journal:
 
     """
 
-    def __init__(self, path: Path, runs: Iterable[Run]) -> None:
+    def __init__(self, path: Path, runs: Iterable[PartitionRun]) -> None:
         self._path = path
         self._runs = list(runs)
         self._forgotten: Mapping[StreamPartition, int] = {}
         self._rewrite()
 
-    def append(self, *runs: Run) -> None:
+    def append(self, *runs: PartitionRun) -> None:
         """Append runs; `sync` makes them durable. If that fails, none is appended."""
         try:
             self._size += _write_all(self._file, runs)
@@ -114,7 +114,7 @@ class Journal:
         )
 
 
-def _write_all(file: FileIO, runs: Iterable[Run]) -> int:
+def _write_all(file: FileIO, runs: Iterable[PartitionRun]) -> int:
     """Write runs, and return their size. One call may write a part, as when the disk is full."""
     data = memoryview(b"".join(run.line() for run in runs))
     left = data
@@ -123,12 +123,12 @@ def _write_all(file: FileIO, runs: Iterable[Run]) -> int:
     return len(data)
 
 
-def read_journal(path: Path, streams: Sequence[str]) -> list[Run]:
+def read_journal(path: Path, streams: Sequence[str]) -> list[PartitionRun]:
     """Return the runs in a file, up to the first damaged or incomplete line.
 
     `streams` are the names of the log of events and, if there is one, of that of labels.
     """
-    runs: list[Run] = []
+    runs: list[PartitionRun] = []
     try:
         *lines, _ = path.read_bytes().split(b"\n")
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def read_journal(path: Path, streams: Sequence[str]) -> list[Run]:
             if checksum != b"%08x" % zlib.crc32(text):
                 raise ValueError
             origin, end = os.fsdecode(text).rsplit(" ", 1)
-            runs.append(Run(StreamPartition.read(origin, streams), int(end)))
+            runs.append(PartitionRun(StreamPartition.read(origin, streams), int(end)))
         except ValueError:
             if any(lines[number + 1 :]):  # a crash can damage only the last line
                 log.error("%s is damaged in line %d; the order after it is lost", path, number + 1)
@@ -147,14 +147,16 @@ def read_journal(path: Path, streams: Sequence[str]) -> list[Run]:
     return runs
 
 
-def after(runs: Iterable[Run], positions: Mapping[StreamPartition, int]) -> list[Run]:
+def after(
+    runs: Iterable[PartitionRun], positions: Mapping[StreamPartition, int]
+) -> list[PartitionRun]:
     """Return the runs with records at or after the positions.
 
     Examples
     --------
-    >>> from iln_stream.streams import Run, StreamPartition, after
+    >>> from iln_stream.streams import PartitionRun, StreamPartition, after
     >>> p, q = StreamPartition("events", 0), StreamPartition("events", 1)
-    >>> after([Run(p, 5), Run(q, 3), Run(p, 9)], {p: 7, q: 3})
+    >>> after([PartitionRun(p, 5), PartitionRun(q, 3), PartitionRun(p, 9)], {p: 7, q: 3})
     [Run(origin=StreamPartition(stream='events', partition=0), end=9)]
 
     """

@@ -9,7 +9,7 @@ from operator import itemgetter
 from time import monotonic
 
 from iln_stream.streams.base import Log, Record, StreamPartition
-from iln_stream.streams.journal import Journal, Run
+from iln_stream.streams.journal import Journal, PartitionRun
 
 
 def runs_by_time(times: Sequence[Sequence[float]], more: Sequence[bool]) -> list[tuple[int, int]]:
@@ -113,7 +113,7 @@ class Sequencer:
         self,
         inputs: Sequence[Log],
         journal: Journal | None = None,
-        again: Iterable[Run] = (),
+        again: Iterable[PartitionRun] = (),
         time_of: Callable[[Record], float | None] | None = None,
     ) -> None:
         self._inputs = {StreamPartition(log.stream, log.partitions[0]): log for log in inputs}
@@ -278,10 +278,10 @@ class Sequencer:
     def _take(self, runs: Sequence[tuple[StreamPartition, int]]) -> list[Record]:
         """Return the next records of these partitions, once they are in the journal."""
         records: list[Record] = []
-        written: list[Run] = []
+        written: list[PartitionRun] = []
         for origin, count in runs:
             if taken := self._read_ahead[origin].take(count):
-                written.append(Run(origin, taken[-1].offset + 1))
+                written.append(PartitionRun(origin, taken[-1].offset + 1))
                 self._move_behind(taken)
                 records += taken
         if written and self._journal is not None:

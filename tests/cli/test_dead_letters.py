@@ -9,7 +9,7 @@ from support.embedded_log import append, values
 from support.kafka_topics import create_topic, produce, read_topic
 from support.saved_state import saved
 
-from iln_stream.cli.dead_letters import Marks
+from iln_stream.cli.dead_letters import ReplayedLetters
 from iln_stream.records import DeadLetter
 from iln_stream.streams import NewRecord
 
@@ -272,7 +272,7 @@ def test_record_is_stored_before_its_mark(bad_line, command, broker, monkeypatch
     def look(marks, letter, copy_offset):
         in_topic.extend(record.value for record in read_topic(broker.bootstrap, topic))
 
-    monkeypatch.setattr(Marks, "add", look)
+    monkeypatch.setattr(ReplayedLetters, "add", look)
     patient = '{"linger_ms": 60000}'  # what is not flushed is not sent either
     assert command("dead-letters", "replay", *where, "--kafka-options", patient).code == 0
     assert in_topic == [GOOD, b"nonsense", b"nonsense"]

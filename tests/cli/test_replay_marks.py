@@ -1,11 +1,11 @@
-"""`Marks`: which dead letters were replayed, in a file or a topic beside the letters."""
+"""`ReplayedLetters`: which dead letters were replayed, in a file or a topic beside the letters."""
 
 import datetime as dt
 from contextlib import closing
 
 import pytest
 
-from iln_stream.cli.dead_letters import Mark, Marks
+from iln_stream.cli.dead_letters import Mark, ReplayedLetters
 from iln_stream.errors import IlnError
 from iln_stream.records import DeadLetter
 from iln_stream.service import Settings
@@ -23,11 +23,11 @@ def test_letters_of_copies(settings):
     """A letter of a copy belongs to the first record, also of a copy of a copy; only that of the
     last copy says that the record failed again."""
     copy, copy_of_copy = (LETTER.model_copy(update={"offset": offset}) for offset in (12, 15))
-    with closing(Marks(settings)) as marks:
+    with closing(ReplayedLetters(settings)) as marks:
         marks.add(LETTER, 12)
         assert marks.failed_again(copy)
         marks.add(copy, 15)
-    with closing(Marks(settings)) as marks:
+    with closing(ReplayedLetters(settings)) as marks:
         assert marks.original(copy) == marks.original(copy_of_copy) == marks.original(LETTER)
         assert not marks.failed_again(copy)
         assert marks.failed_again(copy_of_copy)
@@ -38,7 +38,7 @@ def test_a_mark_of_an_earlier_version(settings, tmp_path):
     place = {"stream": "s", "partition": 0, "offset": 9, "sha256": LETTER.payload_sha256}
     old = Mark(**place, when=dt.datetime.now(dt.UTC))
     (tmp_path / "letters.jsonl.replayed").write_text(old.model_dump_json(exclude={"copy_offset"}))
-    with closing(Marks(settings)) as marks:
+    with closing(ReplayedLetters(settings)) as marks:
         assert marks.last(LETTER) == old
         assert not marks.failed_again(LETTER)
 
@@ -47,4 +47,4 @@ def test_other_content(settings, tmp_path):
     """A file that contains anything but marks is an error that names the record."""
     (tmp_path / "letters.jsonl.replayed").write_text("nonsense\n")
     with pytest.raises(IlnError, match=r"letters\.jsonl\.replayed: record 0 is not the mark of"):
-        Marks(settings)
+        ReplayedLetters(settings)

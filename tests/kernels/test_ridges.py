@@ -17,7 +17,7 @@ from iln_stream.kernels.ridges import (
     SCALE,
     STEPS,
     WAITING,
-    Frame,
+    ReplayStatistics,
     column,
     features,
     gradient,
@@ -304,7 +304,7 @@ def test_replay_solves_the_normal_equations_of_the_events(activation, forgetting
     stored, stats, known = stored_events(LAGS)
     stored.lags[7], stored.y[11] = 1e9, -1e9
     new, linear = candidate(LAGS + d, D), np.array([0.0, 0.0, 1.0, 1.0, 1.0])
-    frame = Frame(stats, SCALE_OF_TARGETS)
+    frame = ReplayStatistics(stats, SCALE_OF_TARGETS)
     lost = replay(stored, first, last, frame, new, activation, linear, forgetting, RIDGE, 2.0)
     normal, expected = plain.Normal(D, forgetting, RIDGE, huber=2.0), 0.0
     for i in range(first, last):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.tables import Frame, labels, targets
+from iln_stream.learners.tables import TableEvents, labels, targets
 from iln_stream.records.decoding import one_hot
 
 COLUMNS = {
@@ -31,7 +31,7 @@ def all_rows(frame):
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_a_row_is_an_event_of_the_service(table):
     """Numbers, booleans, texts and missing values become what the service makes of them."""
-    frame = Frame(table(COLUMNS))
+    frame = TableEvents(table(COLUMNS))
     assert len(frame) == len(EVENTS)
     for found, x in zip(all_rows(frame), EVENTS, strict=True):
         expected = one_hot(x)
@@ -42,7 +42,7 @@ def test_a_row_is_an_event_of_the_service(table):
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_nan_is_missing(table):
     """As null is, which pandas does not tell apart."""
-    assert all_rows(Frame(table({"a": [1.0, float("nan")], "b": [2.0, 3.0]}))) == [
+    assert all_rows(TableEvents(table({"a": [1.0, float("nan")], "b": [2.0, 3.0]}))) == [
         {"a": 1.0, "b": 2.0},
         {"b": 3.0},
     ]
@@ -62,30 +62,30 @@ def test_kinds_of_columns():
         }
     )
     small = float(np.float32(0.1)), float(np.float32(0.2))
-    assert all_rows(Frame(table)) == [
+    assert all_rows(TableEvents(table)) == [
         {"nullable": 1.0, "category=u": 1.0, "mixed=x": 1.0, "decimal": 0.5, "small": small[0],
          7: 1.0},
         {"flag": 1.0, "mixed": 2.5, "small": small[1], 7: 2.0},
     ]  # fmt: skip
     encoded = pa.table({"a": pa.array(["u", None]).dictionary_encode()})
-    assert all_rows(Frame(encoded)) == [{"a=u": 1.0}, {}]
+    assert all_rows(TableEvents(encoded)) == [{"a=u": 1.0}, {}]
     typed = pl.DataFrame({"a": ["u", None]}, schema={"a": pl.Categorical})
-    assert all_rows(Frame(typed)) == [{"a=u": 1.0}, {}]
-    assert all_rows(Frame(pl.DataFrame({"a": [Decimal("0.5"), None]}))) == [{"a": 0.5}, {}]
+    assert all_rows(TableEvents(typed)) == [{"a=u": 1.0}, {}]
+    assert all_rows(TableEvents(pl.DataFrame({"a": [Decimal("0.5"), None]}))) == [{"a": 0.5}, {}]
 
 
 def test_what_is_refused():
     """The error names the column, or the input, and what is wrong with it."""
     with pytest.raises(ValueError, match=r"column 'a' is inf in row 1: inputs must be finite"):
-        Frame(pl.DataFrame({"a": [1.0, float("inf")]}))
+        TableEvents(pl.DataFrame({"a": [1.0, float("inf")]}))
     with pytest.raises(ValueError, match=r"column 'when' is of type Date: .* to seconds"):
-        Frame(pl.DataFrame({"when": [datetime.date(2020, 1, 1)]}))
+        TableEvents(pl.DataFrame({"when": [datetime.date(2020, 1, 1)]}))
     with pytest.raises(ValueError, match=r"column 'a' has \[1\]: an input is a number"):
-        Frame(pd.DataFrame({"a": [[1], "x"]}))
+        TableEvents(pd.DataFrame({"a": [[1], "x"]}))
     with pytest.raises(ValueError, match=r"two inputs would get the name 'sky=clear'"):
-        Frame(pd.DataFrame({"sky": ["clear"], "sky=clear": [1.0]}))
+        TableEvents(pd.DataFrame({"sky": ["clear"], "sky=clear": [1.0]}))
     with pytest.raises(TypeError):
-        Frame([{"a": 1.0}])
+        TableEvents([{"a": 1.0}])
 
 
 def test_numbers_as_text_are_warned_of():
@@ -98,7 +98,7 @@ def test_numbers_as_text_are_warned_of():
         "code": ["7", "x", "8", "y", "9"],
     }
     with pytest.warns(IlnWarning) as given:
-        Frame(pl.DataFrame(texts)).warn()
+        TableEvents(pl.DataFrame(texts)).warn()
     temp, wind, rain = (str(each.message) for each in given)
     assert "column 'temp' has numbers as text: " in temp
     assert "column 'wind' has numbers as text (and others, such as 'NA')" in wind

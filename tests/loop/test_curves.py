@@ -1,10 +1,10 @@
-"""`Curves`: bounded, whatever the metrics."""
+"""`SampledCurves`: bounded, whatever the metrics."""
 
 import math
 
 import pytest
 
-from iln_stream.loop.live import FIRST_STRIDE, MOST_LABELS, MOST_POINTS, Curves
+from iln_stream.loop.live import FIRST_STRIDE, MOST_LABELS, MOST_POINTS, SampledCurves
 from iln_stream.reporting import MetricSpec
 
 
@@ -34,7 +34,7 @@ def run(curves, counted, until):
 def test_bounded(n):
     """There are at most 256 points, evenly spaced from the beginning to the last stride; each has
     the value at its own step."""
-    curves = Curves()
+    curves = SampledCurves()
     run(curves, Counted(), n)
     data = curves.data(0)
     stride = data["stride"]
@@ -50,7 +50,7 @@ def test_labels_are_bounded():
     spec = MetricSpec(
         "iln_expert_weight", "gauge", "New ones.", lambda: {next(names): 1.0}, "expert"
     )
-    curves = Curves()
+    curves = SampledCurves()
     for serial in range(8, 800, 8):
         curves.sample(serial, serial, [spec])
     assert len(curves.data(0)["series"]["iln_expert_weight"]) == MOST_LABELS
@@ -65,7 +65,7 @@ def test_no_value(value):
             raise ZeroDivisionError
         return value
 
-    curves, counted = Curves(), Counted()
+    curves, counted = SampledCurves(), Counted()
     counted.n = 8
     curves.sample(8, 8, [MetricSpec("faulty", "gauge", "None.", read), *counted.specs])
     assert curves.data(0)["series"].get("faulty", [None]) == [None]

@@ -18,19 +18,19 @@ from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.loop import (
     Classification,
+    EventWeights,
     LateLabels,
     LatePolicy,
-    Weights,
     takes_weights,
 )
 
 
 def test_weights():
     """An event's own weight and that of its class are multiplied; each is 1 by default."""
-    weigh = Weights({"true": 4.0, "3": 0.5, "cat": 0.0})
+    weigh = EventWeights({"true": 4.0, "3": 0.5, "cat": 0.0})
     assert [weigh(y, None) for y in (True, False, 3, "3", "cat", "dog")] == [4, 1, 0.5, 0.5, 0, 1]
     assert weigh(True, 0.25) == 1.0
-    assert Weights()("cat", 2.0) == 2.0
+    assert EventWeights()("cat", 2.0) == 2.0
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_events_are_learned_with_their_weight():
     """The loop learns as the learner does with `w`: of the event times that of the class."""
     learner, alone = linear_model.LogisticRegression(), linear_model.LogisticRegression()
     other = b'{"x": {"a": 2}, "y": false}'
-    run(learner, EVENT, other, weights=Weights({"true": 2.0}))
+    run(learner, EVENT, other, weights=EventWeights({"true": 2.0}))
     alone.learn_one({"a": 1.0}, True, w=6.0)
     alone.learn_one({"a": 2.0}, False, w=1.0)
     assert dict(learner.weights) == dict(alone.weights)
@@ -79,7 +79,7 @@ def test_late_labels(late, weight):
     learner, alone = linear_model.LogisticRegression(), linear_model.LogisticRegression()
     first = b'{"x": {"a": 1}, "id": "e", "weight": 3}'
     label = b'{"id": "e", "y": true%s}' % late
-    heard = run(learner, first, label, weights=Weights(), pending=True)
+    heard = run(learner, first, label, weights=EventWeights(), pending=True)
     alone.learn_one({"a": 1.0}, True, w=weight)
     assert heard.letters == []
     assert dict(learner.weights) == dict(alone.weights)
@@ -96,5 +96,5 @@ def test_a_weight_is_not_ignored():
 def test_wrong_weights(weight):
     """A weight is a finite number that is not negative."""
     payload = EVENT.replace(b"3", weight)
-    heard = run(linear_model.LogisticRegression(), payload, EVENT, weights=Weights())
+    heard = run(linear_model.LogisticRegression(), payload, EVENT, weights=EventWeights())
     assert heard.told == [("letter", 0), ("step", 1)]

@@ -7,10 +7,16 @@ from streams.test_sequencer import Partition
 
 from iln_stream.service.recovery import ArrivalOrder
 from iln_stream.snapshots import Header, Snapshot, SnapshotFolder
-from iln_stream.streams import Journal, Run, StreamPartition, read_journal
+from iln_stream.streams import Journal, PartitionRun, StreamPartition, read_journal
 
 P, Q = StreamPartition("events", 0), StreamPartition("events", 1)
-RUNS = [Run(P, 300), Run(Q, 200), Run(P, 500), Run(Q, 400), Run(P, 900)]
+RUNS = [
+    PartitionRun(P, 300),
+    PartitionRun(Q, 200),
+    PartitionRun(P, 500),
+    PartitionRun(Q, 400),
+    PartitionRun(P, 900),
+]
 
 
 def header(positions, epoch=1, topic_id="a"):
@@ -65,7 +71,7 @@ def test_what_comes_after_the_snapshot_is_repeated(folder):
     store(folder, old, new)
     Journal(folder.path / "000001.journal", RUNS)
     records, journal = kept(folder, new)
-    assert repeats(records, new.positions, [Run(Q, 400), Run(P, 900)])
+    assert repeats(records, new.positions, [PartitionRun(Q, 400), PartitionRun(P, 900)])
     assert journal == RUNS[1:]
     assert not (folder.path / "000001.journal").exists()
 
@@ -94,7 +100,7 @@ def test_a_log_that_lost_its_end(folder, caplog):
     store(folder, resumed)
     Journal(folder.path / "000001.journal", RUNS)
     records, _ = kept(folder, resumed, n=450)
-    assert repeats(records, resumed.positions, [Run(Q, 400)])
+    assert repeats(records, resumed.positions, [PartitionRun(Q, 400)])
     assert "events:0 up to 500" in caplog.text
 
 
@@ -110,8 +116,8 @@ def test_stored_snapshots_let_runs_go(folder, monkeypatch):
         order.stored(header(positions, epoch=9))
     all_of(order)
     left = read_journal(folder.path / "000009.journal", ["events"])
-    assert Run(0, 500) not in left
-    assert Run(1, 400) in left
+    assert PartitionRun(0, 500) not in left
+    assert PartitionRun(1, 400) in left
 
 
 def test_a_learner_that_is_taken_over_has_its_order_repeated(folder, tmp_path):

@@ -1,11 +1,11 @@
-"""`ReadAgain`: which records a rebuild has read."""
+"""`RebuildPositions`: which records a rebuild has read."""
 
 from pathlib import Path
 
 import pytest
 
 from iln_stream.service import Settings
-from iln_stream.service.rebuild import ReadAgain
+from iln_stream.service.rebuild import RebuildPositions
 from iln_stream.service.recovery import folder_of
 from iln_stream.service.streams import readers, source_stream
 from iln_stream.snapshots import Header, Snapshot, SnapshotFolder
@@ -42,7 +42,7 @@ def test_offsets_of_both_logs(settings: Settings) -> None:
                 rebuilt=rebuilt,
             )
             folder.write(Snapshot(header, {}))
-    has = ReadAgain(settings, stream).has
+    has = RebuildPositions(settings, stream).has
     assert [has("log-events", 0, offset) for offset in (9, 10)] == [True, False]
     assert [has("log-labels", 0, offset) for offset in (4, 5)] == [True, False]
     assert not has("log-events", 1, 0)

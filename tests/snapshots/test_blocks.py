@@ -11,7 +11,7 @@ from iln_stream.errors import SnapshotError
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.snapshots import SnapshotFolder, learner_state, read_snapshot
 from iln_stream.snapshots.loading import load
-from iln_stream.state import Block
+from iln_stream.state import ArrayBlock
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def blocks(folder):
 
 def with_blocks(snapshot, *values):
     """The snapshot with a state of these blocks."""
-    state = {"blocks": [Block(np.full(1_000, value)) for value in values]}
+    state = {"blocks": [ArrayBlock(np.full(1_000, value)) for value in values]}
     return snapshot._replace(state=state)
 
 

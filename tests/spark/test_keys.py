@@ -19,9 +19,9 @@ from iln_stream.learners.keyed import (
 )
 from iln_stream.loop import LearnerError
 from iln_stream.spark.keys import KeyedLearners
-from iln_stream.spark.plan import Plan, prior_of
+from iln_stream.spark.plan import LearnByKey, prior_of
 from iln_stream.spark.stored import packed
-from iln_stream.state import Block
+from iln_stream.state import ArrayBlock
 from iln_stream.streams import Record
 
 EVENTS = [event for _, event in keyed_events(240, 1)]
@@ -29,7 +29,7 @@ EVENTS = [event for _, event in keyed_events(240, 1)]
 
 @pytest.fixture(scope="module")
 def plan():
-    return Plan("t", prior_of(RandomFeatureRidge(8, sampling="prior", seed=1)))
+    return LearnByKey("t", prior_of(RandomFeatureRidge(8, sampling="prior", seed=1)))
 
 
 def predictions(messages):
@@ -106,7 +106,7 @@ def test_another_prior_is_refused(plan):
     """Keys of one checkpoint begin alike: a changed prior is an error that says what to do."""
     stored = KeyInMemory()
     KeyedLearners(plan).learn(b"k", stored, records_of(EVENTS[:5], "k"))
-    other = Plan("t", prior_of(RandomFeatureRidge(8, sampling="prior", seed=2)))
+    other = LearnByKey("t", prior_of(RandomFeatureRidge(8, sampling="prior", seed=2)))
     with pytest.raises(StateError, match="another prior"):
         KeyedLearners(other).learn(b"k", stored, records_of(EVENTS[5:9], "k", 5))
 
@@ -137,14 +137,14 @@ def test_bad_records_become_dead_letters(plan):
 
 def test_learner_that_always_fails_ends_the_query(plan):
     """A hundred failures in a row are the learner's fault, as in the service."""
-    fails = Plan("t", prior_of(Failing()), max_failures_in_a_row=10)
+    fails = LearnByKey("t", prior_of(Failing()), max_failures_in_a_row=10)
     with pytest.raises(LearnerError, match="10 events in a row"):
         KeyedLearners(fails).learn(b"k", KeyInMemory(), records_of(EVENTS[:20], "k"))
 
 
 def test_appended_parts_are_written_once():
     """Of a learner that remembers events in blocks, the store gets each block once."""
-    plan = Plan("t", prior_of(Remembering()))
+    plan = LearnByKey("t", prior_of(Remembering()))
     stored = KeyInMemory()
     learned_in_batches(KeyedLearners(plan), stored, 16)
     _, expected = plain_loop(plan.prior, EVENTS)
@@ -161,7 +161,7 @@ def test_appended_parts_are_written_once():
 
 def test_large_learner_is_in_a_value_of_its_own():
     """The small part, which each micro-batch reads, stays small."""
-    plan = Plan("t", prior_of(RandomFeatureRidge(128, sampling="prior", seed=1)))
+    plan = LearnByKey("t", prior_of(RandomFeatureRidge(128, sampling="prior", seed=1)))
     stored = KeyInMemory()
     learned_in_batches(KeyedLearners(plan), stored)
     assert stored.stored.inline is None
@@ -175,7 +175,7 @@ def test_small_models_are_those_of_the_service():
         teacher.learn_one({**event["x"], "customer": key}, event["y"])
     prior_bytes = prior_of(teacher)
     stored = KeyInMemory()
-    messages = learned_in_batches(KeyedLearners(Plan("t", prior_bytes)), stored)
+    messages = learned_in_batches(KeyedLearners(LearnByKey("t", prior_bytes)), stored)
     prior = FrozenPrior.from_bytes(prior_bytes)
     row, expected = new_row(), []
     for event in EVENTS:
@@ -185,7 +185,7 @@ def test_small_models_are_those_of_the_service():
     assert stored.stored.inline == key_state_to_bytes(row)
     with_key = [{**event, "x": {**event["x"], "customer": "k"}} for event in EVENTS]
     named = KeyInMemory()
-    plan = Plan("t", prior_bytes, key_input="customer")
+    plan = LearnByKey("t", prior_bytes, key_input="customer")
     learned_in_batches(KeyedLearners(plan), named, events=with_key)
     assert named.stored == stored.stored
 
@@ -217,7 +217,7 @@ class Remembering(RestorableLearner, base.Regressor):
     def learn_one(self, x, y):
         self.rest.append([x["x0"], y])
         if len(self.rest) == 8:
-            self.full.append(Block(np.array(self.rest)))
+            self.full.append(ArrayBlock(np.array(self.rest)))
             self.rest = []
 
     def predict_one(self, x):
@@ -231,5 +231,5 @@ class Remembering(RestorableLearner, base.Regressor):
 
     def restore(self, state):
         full, rest = self._read_state(state, "full", "rest")
-        self.full = [Block(block) for block in full]
+        self.full = [ArrayBlock(block) for block in full]
         self.rest = rest.tolist()

@@ -3,7 +3,7 @@ import pytest
 
 from iln_stream.errors import StateError
 from iln_stream.spark.stored import packed, unpacked
-from iln_stream.state import Block, to_bytes
+from iln_stream.state import ArrayBlock, to_bytes
 
 
 def test_any_state_comes_back():
@@ -31,7 +31,7 @@ def test_damaged_bytes_are_refused(cut):
 
 def test_blocks_are_stored_elsewhere():
     """A block's values are not among the bytes if it is stored elsewhere."""
-    block = Block(np.arange(1000.0))
+    block = ArrayBlock(np.arange(1000.0))
     data = packed({"kept": block}, lambda _: "b1")
     assert len(data) < 200
     assert unpacked(data, {"b1": np.asarray(block)}.__getitem__)["kept"].tolist() == block.tolist()

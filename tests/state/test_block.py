@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from iln_stream.errors import StateError
-from iln_stream.state import Block, from_bytes, pack, to_bytes, unpack
+from iln_stream.state import ArrayBlock, from_bytes, pack, to_bytes, unpack
 
 
 def test_nobody_can_change_a_block():
     """It is a copy, read-only, and its copies are itself."""
     values = np.arange(4.0)
-    block = Block(values)
+    block = ArrayBlock(values)
     values[:] = 0.0
     assert block.tolist() == [0.0, 1.0, 2.0, 3.0]
     with pytest.raises(ValueError, match="read-only"):
@@ -20,7 +20,7 @@ def test_nobody_can_change_a_block():
 
 def test_bytes_hold_blocks_as_other_arrays():
     """Bytes need no folder: a block comes back as a plain array."""
-    state = {"a": Block(np.arange(3)), "b": [np.zeros(2)]}
+    state = {"a": ArrayBlock(np.arange(3)), "b": [np.zeros(2)]}
     read = from_bytes(to_bytes(state))
     assert type(read["a"]) is np.ndarray
     assert read["a"].tolist() == [0, 1, 2]
@@ -35,7 +35,11 @@ def test_blocks_can_be_stored_elsewhere():
         stored[f"block {len(stored)}"] = block
         return f"block {len(stored) - 1}"
 
-    state = {"a": [Block(np.arange(3)), Block(np.ones(2))], "$block": "no block", "b": np.zeros(1)}
+    state = {
+        "a": [ArrayBlock(np.arange(3)), ArrayBlock(np.ones(2))],
+        "$block": "no block",
+        "b": np.zeros(1),
+    }
     arrays, text = pack(state, store)
     assert list(arrays) == ["b"]
     read = unpack(arrays, text, stored.__getitem__)

@@ -11,7 +11,7 @@ from support.embedded_log import append, read
 
 from iln_stream.errors import SinkError, SourceError
 from iln_stream.streams import NewRecord, Resume, StreamOptions, stream_at
-from iln_stream.streams.copying import Progress, export_records, import_records
+from iln_stream.streams.copying import CopyProgress, export_records, import_records
 from iln_stream.streams.sqlite import Retention, create_topic, partition_of_key, topics, trim
 
 END = StreamOptions(stop_at_end=True)
@@ -49,7 +49,7 @@ def fill(path, n=30, topic="events", n_partitions=3, first=0):
     )
 
 
-class StoppedAfter(Progress):
+class StoppedAfter(CopyProgress):
     """Stops a copy once this many records are stored."""
 
     def __init__(self, n):
@@ -235,7 +235,7 @@ class FailingSink:
 def test_a_failing_export_says_how_far_it_was(tmp_path, monkeypatch):
     """The positions are those of what the target has stored, at least."""
     append(tmp_path / "a.db", [b"%d" % i for i in range(12_000)])
-    stored, out, progress = [], at(tmp_path / "b.db"), Progress()
+    stored, out, progress = [], at(tmp_path / "b.db"), CopyProgress()
     monkeypatch.setattr(out, "sink", lambda partition=0: FailingSink(stored, 10_000))
     with pytest.raises(SinkError, match="full"):
         export_records(at(tmp_path / "a.db"), out, progress=progress)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from iln_stream.errors import SnapshotError
-from iln_stream.streams import Journal, Run, StreamPartition, read_journal
+from iln_stream.streams import Journal, PartitionRun, StreamPartition, read_journal
 
 P, Q = StreamPartition("events", 0), StreamPartition("events", 1)
 
@@ -16,16 +16,19 @@ P, Q = StreamPartition("events", 0), StreamPartition("events", 1)
 def test_a_torn_line_ends_the_journal(tmp_path):
     """A line that a crash left incomplete is ignored: its records were not learned."""
     path = tmp_path / "0.journal"
-    journal = Journal(path, [Run(P, 5)])
-    journal.append(Run(Q, 3))
+    journal = Journal(path, [PartitionRun(P, 5)])
+    journal.append(PartitionRun(Q, 3))
     journal.sync()
     journal.close()
     whole = path.read_bytes()
     for cut in range(len(whole)):
         path.write_bytes(whole[:cut])
-        assert read_journal(path, ["events"]) == [Run(P, 5), Run(Q, 3)][: whole[:cut].count(b"\n")]
+        assert (
+            read_journal(path, ["events"])
+            == [PartitionRun(P, 5), PartitionRun(Q, 3)][: whole[:cut].count(b"\n")]
+        )
     path.write_bytes(whole.replace(b":1 3", b":1 4"))
-    assert read_journal(path, ["events"]) == [Run(P, 5)]
+    assert read_journal(path, ["events"]) == [PartitionRun(P, 5)]
     assert read_journal(tmp_path / "none", ["events"]) == []
 
 
@@ -35,7 +38,7 @@ def test_a_journal_of_release_0_2_0(tmp_path):
     lines = [b"1 5", b"-1 3", b"-3 7"]
     path.write_bytes(b"".join(b"%s %08x\n" % (each, zlib.crc32(each)) for each in lines))
     first, second = StreamPartition("my labels", 0), StreamPartition("my labels", 2)
-    expected = [Run(Q, 5), Run(first, 3), Run(second, 7)]
+    expected = [PartitionRun(Q, 5), PartitionRun(first, 3), PartitionRun(second, 7)]
     assert read_journal(path, ["events", "my labels"]) == expected
     Journal(path, expected).close()
     assert read_journal(path, ["events", "my labels"]) == expected
@@ -55,34 +58,34 @@ def room_for(n_bytes: int) -> Iterator[None]:
 def test_a_short_write_is_an_error_without_effect(tmp_path):
     """A full disk loses no line that was written, and leaves no part of one that was not."""
     path = tmp_path / "0.journal"
-    journal = Journal(path, [Run(P, 5)])
+    journal = Journal(path, [PartitionRun(P, 5)])
     with room_for(path.stat().st_size + 3):
         with pytest.raises(SnapshotError, match=r"0\.journal: .*choose another folder"):
-            journal.append(Run(P, 228))
-        assert path.read_bytes() == Run(P, 5).line()
+            journal.append(PartitionRun(P, 228))
+        assert path.read_bytes() == PartitionRun(P, 5).line()
         with pytest.raises(SnapshotError, match=r"0\.journal: .*choose another folder"):
-            Journal(path, [Run(P, 5), Run(Q, 3)])
-    journal.append(Run(P, 9))
+            Journal(path, [PartitionRun(P, 5), PartitionRun(Q, 3)])
+    journal.append(PartitionRun(P, 9))
     journal.sync()
     journal.close()
-    assert read_journal(path, ["events"]) == [Run(P, 5), Run(P, 9)]
+    assert read_journal(path, ["events"]) == [PartitionRun(P, 5), PartitionRun(P, 9)]
 
 
 def test_a_run_is_durable_once_synced(tmp_path, disk):
     """The file is durable before it gets its name, its name before it is used, and an appended run
     when `sync` returns: a power cut takes back no order in which records were learned."""
     path = tmp_path / "0.journal"
-    journal = Journal(path, [Run(P, 5)])
-    first = Run(P, 5).line()
+    journal = Journal(path, [PartitionRun(P, 5)])
+    first = PartitionRun(P, 5).line()
     assert disk == [
         ("fsync", path.with_suffix(".partial"), first),
         ("rename", path, first),
         ("fsync", tmp_path, None),
     ]
     disk.clear()
-    journal.append(Run(Q, 3))
+    journal.append(PartitionRun(Q, 3))
     journal.sync()
-    assert disk == [("fsync", path, first + Run(Q, 3).line())]
+    assert disk == [("fsync", path, first + PartitionRun(Q, 3).line())]
     journal.close()
 
 
@@ -92,7 +95,7 @@ def test_compaction(tmp_path, monkeypatch):
     path = tmp_path / "0.journal"
     journal = Journal(path, [])
     for n in range(1, 2_000):
-        journal.append(Run((P, Q)[n % 2], n))
+        journal.append(PartitionRun((P, Q)[n % 2], n))
         journal.sync()
         if n % 100 == 0:
             journal.forget({P: n - 50, Q: n - 50})
@@ -100,16 +103,16 @@ def test_compaction(tmp_path, monkeypatch):
     runs = read_journal(path, ["events"])
     assert path.stat().st_size < 10_000
     assert [run for run in runs if run.end > 1_850] == [
-        Run((P, Q)[n % 2], n) for n in range(1_851, 2_000)
+        PartitionRun((P, Q)[n % 2], n) for n in range(1_851, 2_000)
     ]
 
 
 def test_damage_before_the_end_is_logged(tmp_path, caplog):
     """Damage in the middle, which no crash causes, is logged with its line."""
     path = tmp_path / "0.journal"
-    Journal(path, [Run(P, 5), Run(Q, 3), Run(P, 9)]).close()
+    Journal(path, [PartitionRun(P, 5), PartitionRun(Q, 3), PartitionRun(P, 9)]).close()
     path.write_bytes(path.read_bytes().replace(b":1 3", b":1 4"))
-    assert read_journal(path, ["events"]) == [Run(P, 5)]
+    assert read_journal(path, ["events"]) == [PartitionRun(P, 5)]
     assert "is damaged in line 2" in caplog.text
 
 

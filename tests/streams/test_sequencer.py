@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.streams import Journal, Record, Run, Sequencer, StreamPartition, after, read_journal
+from iln_stream.streams import (
+    Journal,
+    PartitionRun,
+    Record,
+    Sequencer,
+    StreamPartition,
+    after,
+    read_journal,
+)
 
 P = partial(StreamPartition, "list")
 LABELS = StreamPartition("labels", 0)
@@ -140,7 +148,7 @@ def test_properties_of_all_partitions(tmp_path):
 
 def test_records_beyond_the_written_order_wait(tmp_path):
     """If a repeated run ends within a batch, the rest of the batch keeps its place in the order."""
-    runs = [Run(P(0), 3), Run(P(1), 2), Run(P(0), 5)]
+    runs = [PartitionRun(P(0), 3), PartitionRun(P(1), 2), PartitionRun(P(0), 5)]
 
     class All(random.Random):
         def choice(self, options):

@@ -15,7 +15,7 @@ from iln_stream.state import StateDict
 Status = Literal["champion", "challenger", "out"]
 
 
-class Standing(NamedTuple):
+class ContenderStatus(NamedTuple):
     """How a contender is doing, at one moment.
 
     Errors are absolute errors in y's units of a regressor, and misclassifications (0 or 1) of a
@@ -179,7 +179,9 @@ class Contender:
 def contest_metrics(contest: Any) -> Sequence[MetricSpec]:
     """Return the metrics of a contest, with a sample for each contender."""
 
-    def by_contender(read: Callable[[Standing], float | None]) -> Callable[[], dict[str, float]]:
+    def by_contender(
+        read: Callable[[ContenderStatus], float | None],
+    ) -> Callable[[], dict[str, float]]:
         def read_all() -> dict[str, float]:
             values = {each.name: read(each) for each in contest.standings()}
             return {name: value for name, value in values.items() if value is not None}

@@ -13,8 +13,8 @@ from iln_stream.learners.contest.contender import (
     MOST_FAILURES,
     POLICIES,
     Contender,
+    ContenderStatus,
     OnFailure,
-    Standing,
     contest_metrics,
 )
 from iln_stream.learners.contest.evidence import Evidence, error_of_comparison
@@ -32,7 +32,7 @@ _HEAD = 3
 _NO_TOKEN = -1
 
 
-class Part(NamedTuple):
+class ContenderToken(NamedTuple):
     """What a token has of one contender.
 
     Parameters
@@ -51,7 +51,7 @@ class Part(NamedTuple):
     token: Token | None
 
 
-def written(parts: Iterable[Part]) -> Token:
+def written(parts: Iterable[ContenderToken]) -> Token:
     """Return a token with these parts."""
     numbers = [_CODE]
     for serial, prediction, token in parts:
@@ -67,7 +67,7 @@ def is_of_contest(token: Any) -> bool:
     return np.ndim(token) == 1 and len(token) > 0 and token[0] == _CODE
 
 
-def read(token: Token) -> dict[int, Part]:
+def read(token: Token) -> dict[int, ContenderToken]:
     """Return a token's parts by the contenders' serial numbers.
 
     Raises
@@ -76,7 +76,7 @@ def read(token: Token) -> dict[int, Part]:
         When the token is damaged.
 
     """
-    parts: dict[int, Part] = {}
+    parts: dict[int, ContenderToken] = {}
     at = 1
     while at < len(token):
         head = token[at : at + _HEAD].tolist()
@@ -88,7 +88,7 @@ def read(token: Token) -> dict[int, Part]:
         if n_prediction < 0 or n_token < _NO_TOKEN or at > len(token):
             raise _damaged()
         own = None if n_token == _NO_TOKEN else np.array(token[middle:at])
-        parts[serial] = Part(serial, token[middle - n_prediction : middle].tolist(), own)
+        parts[serial] = ContenderToken(serial, token[middle - n_prediction : middle].tolist(), own)
     return parts
 
 
@@ -308,7 +308,7 @@ class Contest(RestorableLearner, Generic[P]):
                     if isinstance(answer, Exception):
                         raise answer
             parts = (
-                Part(each.serial, self._numbers(prediction), token)
+                ContenderToken(each.serial, self._numbers(prediction), token)
                 for each, prediction, token in zip(self._contenders, seen, own, strict=True)
                 if prediction is not None
             )
@@ -404,11 +404,13 @@ class Contest(RestorableLearner, Generic[P]):
                 champion.learn(x, y, w)
             self._learn_on(xs, y, label, w, seen, own)
 
-    def _parts(self, token: Any) -> dict[int, Part]:
+    def _parts(self, token: Any) -> dict[int, ContenderToken]:
         if is_of_contest(token):
             return read(token)
         first = self._contenders[0]
-        return {first.serial: Part(first.serial, [], token if first.takes_token else None)}
+        return {
+            first.serial: ContenderToken(first.serial, [], token if first.takes_token else None)
+        }
 
     def _require_learnable(self, champion: Contender, seen: Sequence[Any], label: Any) -> None:
         if champion.learner is None:
@@ -563,14 +565,14 @@ class Contest(RestorableLearner, Generic[P]):
             self._at = self._contenders.index(champion)
             self._begin_period()
 
-    def standings(self) -> tuple[Standing, ...]:
+    def standings(self) -> tuple[ContenderStatus, ...]:
         """Return how each contender is doing, in the order in which they were named."""
         with self._turn:
             return tuple(self._standing(each) for each in self._contenders)
 
-    def _standing(self, each: Contender) -> Standing:
+    def _standing(self, each: Contender) -> ContenderStatus:
         scores, evidence = each.scores, each.evidence
-        return Standing(
+        return ContenderStatus(
             each.name,
             type(self._mixing.rule if each.learner is None else each.learner).__name__,  # type: ignore[union-attr]
             "champion" if evidence is None else "out" if each.is_out else "challenger",

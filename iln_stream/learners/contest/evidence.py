@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import pi, sqrt
 from typing import Any
 
-from iln_stream.learners.contest.mixing import Interval
+from iln_stream.learners.contest.mixing import ConfidenceInterval
 from iln_stream.state import StateDict
 
 CLOSEST = 0.99
@@ -247,7 +247,7 @@ class Evidence:
     def reset(self) -> None:
         """Forget all differences."""
         self._n_before = 0
-        self._lost: Interval | None = None  # of the last comparison that the champion won
+        self._lost: ConfidenceInterval | None = None  # of the last comparison that the champion won
         self._begin(1)
 
     def _begin(self, comparison: int) -> None:
@@ -257,7 +257,7 @@ class Evidence:
         self._n_open = 0
         self._n_closed = 0
         self._total = 0.0
-        self._interval: Interval | None = None
+        self._interval: ConfidenceInterval | None = None
         self.is_better = False
         """Whether the challenger is better: the lower end of the interval is above 0."""
 
@@ -283,7 +283,7 @@ class Evidence:
         return shown.upper if shown else 1.0
 
     @property
-    def _shown(self) -> Interval | None:
+    def _shown(self) -> ConfidenceInterval | None:
         lost = self._lost
         still = self._n_closed < SHOWN * self._n_before
         return lost if lost is not None and still else self._interval
@@ -317,7 +317,7 @@ class Evidence:
         n, total = self._n_closed, self._total
         variances = [blocks.variance(total / n) for blocks in lengths]
         error = error_of_comparison(self.error, self._comparison)
-        self._interval = Interval(n, total, variances, error)
+        self._interval = ConfidenceInterval(n, total, variances, error)
         decided = self._interval.excludes(0.0)
         self.is_better = decided and total > 0.0
         if decided and not self.is_better and n >= LEAST_SHARE * self.n:
@@ -346,9 +346,9 @@ class Evidence:
             self._lengths[level].restore(sums)
         self.is_better = state["is_better"]
         interval = state["interval"]
-        self._interval = None if interval is None else Interval.of(interval)
+        self._interval = None if interval is None else ConfidenceInterval.of(interval)
         lost = state["lost"]
-        self._lost = None if lost is None else Interval.of(lost)
+        self._lost = None if lost is None else ConfidenceInterval.of(lost)
 
 
 def error_of_comparison(error: float, k: int) -> float:

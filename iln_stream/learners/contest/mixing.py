@@ -95,7 +95,7 @@ GROWTH = 1.25
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ConfidenceInterval:
     """The means for which a sum is inside Robbins' boundary.
 
     Parameters

@@ -15,11 +15,11 @@ from iln_stream.learners.infinite_layer.experts.networks import ReplayedNetworks
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec, WeightDistribution
 from iln_stream.learners.infinite_layer.experts.shrinking_gradient import ShrinkingGradientExpert
-from iln_stream.learners.infinite_layer.experts.sleepers import ALARM, Sleepers
+from iln_stream.learners.infinite_layer.experts.sleepers import ALARM, SleepingExperts
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.intervals import ErrorScale, Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
-from iln_stream.learners.infinite_layer.mixing import Mixture
+from iln_stream.learners.infinite_layer.mixing import ExpertMixture
 from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
@@ -78,13 +78,15 @@ class AccurateEngine(RegressionEngine):
         inputs, target = Inputs(max_columns, memory), Target(memory)
         bank = RLSBank(RANDOM, N_UNITS, N_LAGS)
         self.ridges = ResampledRidges(bank, inputs, target, memory, key)
-        self.sleepers = Sleepers(
+        self.sleepers = SleepingExperts(
             {"ridges": self.ridges, "forgetting-rls": ForgettingRLS(bank, DENSE, 0.999)}
         )
         self.shrinking_gradient = ShrinkingGradientExpert(N_UNITS, int(key[1]))
         self.networks = ReplayedNetworks(NETWORKS, ENDS, RING, inputs, target, memory, key)
-        self.moving = Mixture({"networks": self.networks, "krls-t": KRLST(POINTS)}, squared=True)
-        self.mean = Mixture(
+        self.moving = ExpertMixture(
+            {"networks": self.networks, "krls-t": KRLST(POINTS)}, squared=True
+        )
+        self.mean = ExpertMixture(
             {
                 "ridges": self.sleepers,
                 "linear": RLSBank(LINEAR, 0, N_LAGS),
@@ -96,7 +98,7 @@ class AccurateEngine(RegressionEngine):
             squared=True,
         )
         neighbours = Neighbours(self.mean, self.ridges, SPARSE, inputs, memory)
-        self.mixture = Mixture({"mean": self.mean, "neighbours": neighbours}, squared=squared)
+        self.mixture = ExpertMixture({"mean": self.mean, "neighbours": neighbours}, squared=squared)
         self.error_scale = ErrorScale(memory, neighbours)
         super().__init__(
             inputs, target, memory, self.mixture, Intervals(self.error_scale), squared=squared

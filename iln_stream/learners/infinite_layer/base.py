@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.explaining import Explanation, explain_one
 from iln_stream.learners.infinite_layer.hashed_categories import (
-    Divided,
     EffectsTable,
     HashedCategories,
+    SplitInputs,
     field_of,
 )
 from iln_stream.learners.restoring import RestorableLearner
-from iln_stream.learners.tables import Frame, Rows
+from iln_stream.learners.tables import Rows, TableEvents
 from iln_stream.reporting import FlagSpec, Report
 from iln_stream.state import StateDict, decode_name, encode_name
 
@@ -123,7 +123,7 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
 
     @abstractmethod
     def _learn_hashed(
-        self, event: Divided, x: Mapping[Any, float], y: Any, w: float, seen: Any = None
+        self, event: SplitInputs, x: Mapping[Any, float], y: Any, w: float, seen: Any = None
     ) -> None:
         """Learn an event with hashed categories and weight w, x before it was divided.
 
@@ -161,7 +161,7 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
             if self._beginning is not None:
                 self._remember(x, y, w)
 
-    def _with_hashed(self, x: Mapping[Any, float]) -> Divided | None:
+    def _with_hashed(self, x: Mapping[Any, float]) -> SplitInputs | None:
         """Return an event that has hashed categories; None for one that is the engine's alone."""
         place = self._engine.inputs.columns.place
         if self._categories.routing.is_plain(x, place):
@@ -169,7 +169,7 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
         event = self._categories.divided(x, place)
         return event if event.names else None
 
-    def _admit(self, event: Divided, x: Mapping[Any, float]) -> tuple[Divided, E]:
+    def _admit(self, event: SplitInputs, x: Mapping[Any, float]) -> tuple[SplitInputs, E]:
         """Return the event to learn, which has hashed categories, and the effects.
 
         If a field is hashed as a whole now and all events are remembered, the engine begins anew
@@ -204,7 +204,7 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
             events.append((dict(x), y, w))
 
     def _predicted_rows(
-        self, frame: Frame, predict_one: Callable[[dict[Any, float]], Any]
+        self, frame: TableEvents, predict_one: Callable[[dict[Any, float]], Any]
     ) -> Iterator[Rows]:
         """Yield the predictions for the rows of a table, many at a time."""
         compiled = self._is_compiled(frame)
@@ -218,7 +218,7 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
                 )
             yield predictions
 
-    def _learn_rows(self, frame: Frame, y: Rows, w: NDArray[np.float64]) -> None:
+    def _learn_rows(self, frame: TableEvents, y: Rows, w: NDArray[np.float64]) -> None:
         """Learn the rows of a table, whose labels are y and weights w, in their order."""
         frame.warn()
         compiled, start = self._is_compiled(frame), 0
@@ -237,7 +237,7 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
                         self.learn_one(x, label, weight)
             start = stop
 
-    def _is_compiled(self, frame: Frame) -> bool:
+    def _is_compiled(self, frame: TableEvents) -> bool:
         if not hasattr(self._engine, "learn_rows"):
             return False
         return all(field_of(name, 1.0) is None for name in frame.names)

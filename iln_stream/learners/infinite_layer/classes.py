@@ -22,7 +22,7 @@ from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec, WeightD
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.mixing import BayesMixture, LogLossRule, StackedCorrection
-from iln_stream.learners.infinite_layer.part import EVERY, Healer
+from iln_stream.learners.infinite_layer.part import EVERY, Repair
 from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.learners.infinite_layer.tokens import ClassesAsOf, ClassTokenFormat
 from iln_stream.state import decode_name, encode_name
@@ -101,7 +101,7 @@ class ClassificationEngine(Engine):
         self.rule = LogLossRule(K)
         self.correction = StackedCorrection([*STACKED, *range(NAIVE_BAYES, K)])
         self.mixture = BayesMixture(2)
-        self.healer = Healer(
+        self.healer = Repair(
             {
                 "memory": self.memory,
                 "inputs": self.inputs,
@@ -198,7 +198,7 @@ class ClassificationEngine(Engine):
         """Learn that y is the class of x, which was predicted when things were as `seen`.
 
         Experts learn from their present predictions; the rules score those of that time, mixed by
-        the present weights, unless the present ones say more: see `AsOf.scored`.
+        the present weights, unless the present ones say more: see `PredictedWith.scored`.
         """
         row = self._admit(x)
         known = len(self.classes)

@@ -14,7 +14,7 @@ from iln_stream.learners.checks import require_max_columns, weight_of_event
 from iln_stream.learners.explaining import Explanation
 from iln_stream.learners.infinite_layer.base import InfiniteLayerLearner
 from iln_stream.learners.infinite_layer.category_effects import ClassEffects, ClassLook
-from iln_stream.learners.infinite_layer.hashed_categories import Divided, HashedCategories
+from iln_stream.learners.infinite_layer.hashed_categories import HashedCategories, SplitInputs
 from iln_stream.learners.metrics import (
     columns_metrics,
     expert_metrics,
@@ -22,7 +22,7 @@ from iln_stream.learners.metrics import (
     reset_metrics,
 )
 from iln_stream.learners.restoring import random_key, restorable
-from iln_stream.learners.tables import Frame
+from iln_stream.learners.tables import TableEvents
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import encode_name
 
@@ -260,14 +260,14 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
 
     def _learn_hashed(
         self,
-        event: Divided,
+        event: SplitInputs,
         x: Mapping[Any, float],
         y: Any,
         w: float,
         seen: "ClassesAsOf | None" = None,
     ) -> None:
         """Learn an event with hashed categories: the engine its class, effects what remains."""
-        last: tuple[Divided, ClassLook] | None = self._last_look
+        last: tuple[SplitInputs, ClassLook] | None = self._last_look
         if last is None or last[0] != event:
             last = None
             self._engine.predict(event.x)  # raises an error before anything changes
@@ -293,9 +293,9 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
     def predict_proba_many(self, X: Any) -> Any:
         """Return the classes' probabilities for the rows of a table, as a table of its kind.
 
-        They equal those of `predict_proba_one`; see `Frame` for what becomes of texts and missing
-        values. There is a column for each class seen so far; its name is the class, in polars and
-        pyarrow as text.
+        They equal those of `predict_proba_one`; see `TableEvents` for what becomes of texts and
+        missing values. There is a column for each class seen so far; its name is the class, in
+        polars and pyarrow as text.
 
         Parameters
         ----------
@@ -308,14 +308,14 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
             When a value is infinite, or neither a number nor a boolean nor a text.
 
         """
-        frame = Frame(X)
+        frame = TableEvents(X)
         p = list(chain.from_iterable(self._predicted_rows(frame, self.predict_proba_one)))
         classes = p[0] if p else ()
         return frame.frame({label: [row[label] for row in p] for label in classes})
 
     def predict_many(self, X: Any) -> Any:
         """Return the most probable class for each row of a table, as a series of its kind."""
-        frame = Frame(X)
+        frame = TableEvents(X)
         return frame.series(
             [
                 max(p, key=p.__getitem__, default=None)
@@ -344,7 +344,7 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
             Nothing is learned then.
 
         """
-        frame = Frame(X)
+        frame = TableEvents(X)
         classes = [_as_label(label) for label in frame.labels(y)]
         self._learn_rows(frame, classes, frame.weights(w))
 

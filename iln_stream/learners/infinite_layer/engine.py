@@ -16,9 +16,9 @@ from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.intervals import PRESENT, Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.mixing import MLPoly
-from iln_stream.learners.infinite_layer.part import EVERY, Healer, Part
+from iln_stream.learners.infinite_layer.part import EVERY, Part, Repair
 from iln_stream.learners.infinite_layer.target import Drift, Target
-from iln_stream.learners.infinite_layer.tokens import AsOf, TokenFormat
+from iln_stream.learners.infinite_layer.tokens import PredictedWith, TokenFormat
 
 
 class Engine(Part):
@@ -109,7 +109,7 @@ MOST_DELAY = 5
 NAMES = ("fresh-linear", "fresh-series")
 
 
-class FreshTargets(Part):
+class RecentTargets(Part):
     """Two linear predictors trained on the targets just before an event, where labels are late.
 
     All other experts are trained on the last targets that were known at the prediction. These learn
@@ -292,7 +292,7 @@ class FreshTargets(Part):
 
 
 class LateEngine(Engine):
-    """Has `FreshTargets` from the first label on that is a few events late.
+    """Has `RecentTargets` from the first label on that is a few events late.
 
     Parameters
     ----------
@@ -305,13 +305,13 @@ class LateEngine(Engine):
 
     """
 
-    healer: Healer
+    healer: Repair
 
     def __init__(self, inputs: Inputs, n_lags: int, *, squared: bool) -> None:
         super().__init__(inputs)
         self._n_lags = n_lags
         self._squared = squared
-        self.fresh: FreshTargets | None = None
+        self.fresh: RecentTargets | None = None
 
     @property
     def n(self) -> int:
@@ -324,23 +324,23 @@ class LateEngine(Engine):
             self._begin_fresh()
 
     def _begin_fresh(self) -> None:
-        self.fresh = FreshTargets(self._n_lags, len(self.inputs), squared=self._squared)
+        self.fresh = RecentTargets(self._n_lags, len(self.inputs), squared=self._squared)
         self.healer.add("fresh-targets", self.fresh)
 
     def _teach_fresh(
         self, value: float | None, t: float, w: float, seen: Vector, known: Vector, delay: int
     ) -> None:
-        """Let `FreshTargets` learn the scaled target: see there."""
+        """Let `RecentTargets` learn the scaled target: see there."""
         assert self.fresh is not None
         if not self.fresh.learn(value, t, w, seen, known, delay):
             self.healer.restart_all([(self.fresh, np.ones(1, bool))], self.n)
 
     def _with_fresh(self, weights: dict[str, float]) -> dict[str, float]:
-        """Return the experts' weights in the prediction, given those without `FreshTargets`."""
+        """Return the experts' weights in the prediction, given those without `RecentTargets`."""
         return weights if self.fresh is None else self.fresh.shares(weights)
 
     def state(self) -> dict[str, Any]:
-        """Return the state; that of `FreshTargets` is in it once there are any."""
+        """Return the state; that of `RecentTargets` is in it once there are any."""
         return super().state() | ({} if self.fresh is None else {"fresh": self.fresh.state()})
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -419,7 +419,7 @@ class RegressionEngine(LateEngine):
         }  # fmt: skip
         if intervals is not None:
             parts["intervals"] = intervals
-        self.healer = Healer(parts | dict(expert.named(expert.names[0])))
+        self.healer = Repair(parts | dict(expert.named(expert.names[0])))
         self.tokens = TokenFormat(
             (type(self).__name__, *self.healer.resets),
             len(self.lags),
@@ -493,14 +493,16 @@ class RegressionEngine(LateEngine):
         self._event.weight = w
         self._learn_row(row, y)
 
-    def learn_late(self, x: Mapping[Any, float], seen: AsOf, y: float, w: float = 1.0) -> float:
+    def learn_late(
+        self, x: Mapping[Any, float], seen: PredictedWith, y: float, w: float = 1.0
+    ) -> float:
         """Learn that y is the target of x, which was predicted when things were as `seen`.
 
         Experts learn from their present predictions for the row with the last targets as seen;
         intervals and drift, from the error of the prediction of that time, and rules from the
-        experts' outputs of that time, unless present ones say more: see `AsOf.counts` and `scored`.
-        Afterwards the last targets are those of the labels learned last. Returns the present
-        prediction.
+        experts' outputs of that time, unless present ones say more: see `PredictedWith.counts`
+        and `scored`. Afterwards the last targets are those of the labels learned last.
+        Returns the present prediction.
         """
         self._require_fresh(self.n - seen.n)
         row = self._admit(x)
@@ -520,7 +522,7 @@ class RegressionEngine(LateEngine):
         return present
 
     def _learn_row(
-        self, row: Vector, y: float, seen: AsOf | None = None, known: Vector | None = None
+        self, row: Vector, y: float, seen: PredictedWith | None = None, known: Vector | None = None
     ) -> None:
         """Learn the target of the raw row last predicted; `known` are the last targets by now."""
         event, memory = self._event, self.memory
@@ -553,7 +555,7 @@ class RegressionEngine(LateEngine):
     def _after_event(self) -> None:
         """Do what is due once an event is learned; by default nothing is."""
 
-    def _score(self, seen: AsOf) -> None:
+    def _score(self, seen: PredictedWith) -> None:
         """Let what was predicted be scored."""
         outputs = seen.scored(self.n, self._event.center, self._event.unit)
         if outputs is not None:
@@ -561,8 +563,8 @@ class RegressionEngine(LateEngine):
         if self.intervals is not None:
             self.intervals.expect_as_of(seen.sizes)
 
-    def _learn_fresh(self, t: float, seen: AsOf | None, known: Vector | None) -> None:
-        """Let `FreshTargets` learn the scaled target."""
+    def _learn_fresh(self, t: float, seen: PredictedWith | None, known: Vector | None) -> None:
+        """Let `RecentTargets` learn the scaled target."""
         event, fresh = self._event, self._event.v.copy()
         if known is not None:
             fresh[: len(known)] = [3.0 * scaled(lag, event.center, event.unit) for lag in known]

@@ -54,10 +54,10 @@ from iln_stream.learners.infinite_layer.experts.rls_bank import WeightDistributi
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
-from iln_stream.learners.infinite_layer.part import Healer, Part
+from iln_stream.learners.infinite_layer.part import Part, Repair
 from iln_stream.learners.infinite_layer.target import signal
-from iln_stream.learners.infinite_layer.tokens import AsOf, TokenFormat
-from iln_stream.learners.tables import Frame, Rows
+from iln_stream.learners.infinite_layer.tokens import PredictedWith, TokenFormat
+from iln_stream.learners.tables import Rows, TableEvents
 
 REFITTED = 512
 """Events of the memory that a broken ridge is fitted to: at 10 inputs this takes 1 ms."""
@@ -329,7 +329,7 @@ class FastEngine(LateEngine):
         self.begin_rule()
         self.memory = np.zeros((MEMORY, N_FAST_LAGS + 1))  # the last targets, raw row, target
         self.intervals = Intervals()
-        self.healer = Healer(
+        self.healer = Repair(
             {
                 "count": Count(self),
                 "memory": self.past,
@@ -431,7 +431,7 @@ class FastEngine(LateEngine):
         return y_pred if self.fresh is None else self._mixed(y_pred)
 
     def _mixed(self, y_pred: float, delay: int | None = None) -> float:
-        """Return the mixture with `FreshTargets` of what was just predicted."""
+        """Return the mixture with `RecentTargets` of what was just predicted."""
         assert self.fresh is not None
         center, unit = center_and_unit(self.target)
         value = (y_pred - center) / unit
@@ -531,11 +531,13 @@ class FastEngine(LateEngine):
     def _learn_fresh(
         self, value: float | None, y: float, w: float, seen: Vector, known: Vector, delay: int
     ) -> None:
-        """Let `FreshTargets` learn the target: see there."""
+        """Let `RecentTargets` learn the target: see there."""
         t = scaled(y, *center_and_unit(self.target))
         self._teach_fresh(value, t, w, seen, known, delay)
 
-    def learn_late(self, x: Mapping[Any, float], seen: AsOf, y: float, w: float = 1.0) -> float:
+    def learn_late(
+        self, x: Mapping[Any, float], seen: PredictedWith, y: float, w: float = 1.0
+    ) -> float:
         """Learn that y is the target of x, which was predicted when things were as `seen`.
 
         See `RegressionEngine.learn_late`.
@@ -564,7 +566,7 @@ class FastEngine(LateEngine):
         lags[1:] = known[0]
         return present
 
-    def _score(self, seen: AsOf, center: float, unit: float) -> None:
+    def _score(self, seen: PredictedWith, center: float, unit: float) -> None:
         """Let what was predicted be scored."""
         p = self._p
         outputs = seen.scored(self.n, center, unit)
@@ -621,7 +623,7 @@ class FastEngine(LateEngine):
             self.P = np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))])
         self._gather()
 
-    def predict_rows(self, frame: Frame, start: int, stop: int) -> Rows:
+    def predict_rows(self, frame: TableEvents, start: int, stop: int) -> Rows:
         """Return the predictions for rows `start` to `stop` of a table."""
         if self.fresh is not None:
             return np.array([self.predict(x) for x in frame.rows(start, stop)])
@@ -629,7 +631,7 @@ class FastEngine(LateEngine):
         self._row = None
         return predict_rows(X, self.inputs.stats, self._array, self.units)
 
-    def learn_rows(self, frame: Frame, y: Rows, w: Vector, start: int, stop: int) -> None:
+    def learn_rows(self, frame: TableEvents, y: Rows, w: Vector, start: int, stop: int) -> None:
         """Learn rows `start` to `stop` of a table, of weights w, as `learn` does one by one.
 
         All are learned in a compiled loop except for those that bring a new column, or the first
@@ -649,7 +651,7 @@ class FastEngine(LateEngine):
                 self.learn(x, float(y[end]), float(w[end]))
             start = end + 1
 
-    def _learn_known(self, frame: Frame, y: Rows, w: Vector, start: int, stop: int) -> None:
+    def _learn_known(self, frame: TableEvents, y: Rows, w: Vector, start: int, stop: int) -> None:
         """Learn rows whose inputs have columns, or find none."""
         X, n_left_out = self._matrix(frame, start, stop)
         targets, weights = np.asarray(y[start:stop], np.float64), w[start:stop]
@@ -668,7 +670,7 @@ class FastEngine(LateEngine):
                 learned += 1
         self.inputs.columns.n_overflowed += n_left_out
 
-    def _matrix(self, frame: Frame, start: int, stop: int) -> tuple[Vector, int]:
+    def _matrix(self, frame: TableEvents, start: int, stop: int) -> tuple[Vector, int]:
         """Return raw rows (m, d) of a table, and the number of inputs without a column."""
         X, n_left_out = frame.matrix(self.inputs.columns.place, start, stop, ABSENT)
         if X.size and (X.max() > LARGEST_INPUT or X.min() < -LARGEST_INPUT):

@@ -276,7 +276,7 @@ INSPECT_EVERY = 1_024
 """Hashed inputs from one inspection of the effects to the next."""
 
 
-class Divided(NamedTuple):
+class SplitInputs(NamedTuple):
     """An event's inputs for the engine, and its hashed categories."""
 
     x: Mapping[Any, float]
@@ -304,11 +304,11 @@ class HashedCategories(Generic[E]):
         self.effects: E | None = None
         self._make = make
 
-    def divided(self, x: Mapping[Any, float], place: Mapping[Any, int]) -> Divided:
+    def divided(self, x: Mapping[Any, float], place: Mapping[Any, int]) -> SplitInputs:
         """Return an event, divided; nothing changes."""
-        return Divided(*self.routing.split(x, place))
+        return SplitInputs(*self.routing.split(x, place))
 
-    def admit(self, event: Divided) -> E:
+    def admit(self, event: SplitInputs) -> E:
         """Count the hashed categories of an event to learn, and return the effects."""
         before, self.n_hashed = self.n_hashed, self.n_hashed + len(event.names)
         if self.effects is None:

@@ -214,7 +214,7 @@ class Intervals(Part):
         """Learn that y was observed for this prediction, at the event of the last `expect`.
 
         `ends` are those that were published, if other errors were learned since, and the weight of
-        a miss: see `AsOf.published`.
+        a miss: see `PredictedWith.published`.
         """
         learn_interval(self.plain, prediction, self._sizes, y, ends)
         if self.scale is not None:

@@ -222,7 +222,7 @@ class StackedCorrection(Part):
         self.covariance[:] = np.eye(len(self.weights)) / PRECISION
 
 
-class Mixture(Expert):
+class ExpertMixture(Expert):
     """Mixes the predictions of experts by ML-Poly, and lets rule and experts learn.
 
     Experts predict, and learn, in the order given; one may use what another before it computed.
@@ -275,7 +275,7 @@ class Mixture(Expert):
     def _reported(self) -> Iterator[str]:
         """Yield the names of the predictions, within nested mixtures too."""
         for expert in self.experts.values():
-            yield from expert._reported() if isinstance(expert, Mixture) else expert.names
+            yield from expert._reported() if isinstance(expert, ExpertMixture) else expert.names
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns in every expert."""
@@ -313,28 +313,32 @@ class Mixture(Expert):
         Of nested mixtures, name their experts.
         """
         self._enlist(
-            [each for each in self._listed() if isinstance(each[1], Mixture) or wanted(each[0])]
+            [
+                each
+                for each in self._listed()
+                if isinstance(each[1], ExpertMixture) or wanted(each[0])
+            ]
         )
 
     def _enlist(self, listed: list[tuple[str, Expert, Vector]]) -> None:
         """Let these take part: in one list, as an event need not go from mixture to mixture."""
-        self._experts = [expert for _, expert, _ in listed if not isinstance(expert, Mixture)]
-        self._mixtures = [self, *(each for _, each, _ in listed if isinstance(each, Mixture))]
+        self._experts = [expert for _, expert, _ in listed if not isinstance(expert, ExpertMixture)]
+        self._mixtures = [self, *(each for _, each, _ in listed if isinstance(each, ExpertMixture))]
         # Each with a view of its predictions: slicing anew would cost 2 us an event.
         self._predictors = [
-            (expert._mix if isinstance(expert, Mixture) else expert.predict, own)
+            (expert._mix if isinstance(expert, ExpertMixture) else expert.predict, own)
             for _, expert, own in listed
         ]
         self._learners = [
             (expert.learn, own)
             for _, expert, own in listed
-            if not isinstance(expert, Mixture) and type(expert).learn is not Expert.learn
+            if not isinstance(expert, ExpertMixture) and type(expert).learn is not Expert.learn
         ]
 
     def _listed(self) -> Iterator[tuple[str, Expert, Vector]]:
         """Yield all experts by name, with their predictions; a mixture comes after its experts."""
         for name, expert in self.experts.items():
-            if isinstance(expert, Mixture):
+            if isinstance(expert, ExpertMixture):
                 yield from expert._listed()
             yield name, expert, self._p[self._places[name]]
 
@@ -369,7 +373,7 @@ class Mixture(Expert):
         awake, found = self._awake(), []
         for name, expert in self.experts.items():
             at = self._places[name]
-            if isinstance(expert, Mixture):
+            if isinstance(expert, ExpertMixture):
                 found += expert.outputs()
             else:
                 found += np.where(awake[at], self._p[at], np.nan).tolist()
@@ -383,7 +387,7 @@ class Mixture(Expert):
         p = np.empty(len(self._p))
         for name, expert in self.experts.items():
             at = self._places[name]
-            if isinstance(expert, Mixture):
+            if isinstance(expert, ExpertMixture):
                 rest = expert.score(outputs)
                 known = np.isfinite(outputs[: len(outputs) - len(rest)]).any()
                 p[at] = expert.value if known else np.nan
@@ -421,7 +425,7 @@ class Mixture(Expert):
         weights = iter(self.rule.weights.tolist())
         found: dict[str, float] = {}
         for expert in self.experts.values():
-            if isinstance(expert, Mixture):
+            if isinstance(expert, ExpertMixture):
                 share = next(weights)
                 found |= {name: share * within for name, within in expert.weights().items()}
             else:

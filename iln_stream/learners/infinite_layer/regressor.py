@@ -12,24 +12,24 @@ from iln_stream.learners.checks import require_level, require_max_columns, weigh
 from iln_stream.learners.explaining import Explanation
 from iln_stream.learners.infinite_layer.base import InfiniteLayerLearner, column_of
 from iln_stream.learners.infinite_layer.category_effects import Effects
-from iln_stream.learners.infinite_layer.hashed_categories import Divided, HashedCategories
+from iln_stream.learners.infinite_layer.hashed_categories import HashedCategories, SplitInputs
 from iln_stream.learners.metrics import SHRUNK, algorithm_1_flags, mixture_metrics
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
 from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.learners.tables import Frame
+from iln_stream.learners.tables import TableEvents
 from iln_stream.reporting import MetricSpec, Report
 
 if TYPE_CHECKING:
     from iln_stream.learners.infinite_layer.accurate import AccurateEngine
     from iln_stream.learners.infinite_layer.fast import FastEngine
-    from iln_stream.learners.infinite_layer.tokens import AsOf
+    from iln_stream.learners.infinite_layer.tokens import PredictedWith
 
 
 class _Look(NamedTuple):
     """What was predicted for an event with hashed categories."""
 
-    event: Divided
+    event: SplitInputs
     effects: list[float]  # 0 if they are broken
     prediction: float  # the engine's
     broken: bool
@@ -321,11 +321,11 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
 
     def _learn_hashed(
         self,
-        event: Divided,
+        event: SplitInputs,
         x: Mapping[Any, float],
         y: float,
         w: float,
-        seen: "AsOf | None" = None,
+        seen: "PredictedWith | None" = None,
     ) -> None:
         """Learn an event with hashed categories: what effects explain, the engine need not."""
         look = self._last_look
@@ -346,19 +346,19 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
             prediction = self._engine.learn_late(inputs, seen, y - effect, w)
         effects.learn(admitted.names, look.effects, prediction, y, w)
 
-    def _look(self, event: Divided) -> _Look:
+    def _look(self, event: SplitInputs) -> _Look:
         effects, broken = self._effects_of(event)
         prediction = self._engine.predict(self._for_engine(event, effects))
         return _Look(event, effects, prediction, broken)
 
-    def _effects_of(self, event: Divided) -> tuple[list[float], bool]:
+    def _effects_of(self, event: SplitInputs) -> tuple[list[float], bool]:
         """Return the effects of an event's hashed categories, and whether they are broken."""
         effects = self._categories.effects
         found = [] if effects is None else effects.of(event.names)
         broken = not math.isfinite(sum(found))
         return (found if found and not broken else [0.0] * len(event.names)), broken
 
-    def _for_engine(self, event: Divided, effects: list[float]) -> Mapping[Any, float]:
+    def _for_engine(self, event: SplitInputs, effects: list[float]) -> Mapping[Any, float]:
         """Return the engine's inputs, with the fields' effects if these get columns.
 
         Through these columns, effects interact with other inputs. They cost more than they bring on
@@ -381,7 +381,8 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
     def predict_many(self, X: Any) -> Any:
         """Return the predictions for the rows of a table, as a series of its kind.
 
-        They equal those of `predict_one`; see `Frame` for what becomes of texts and missing values.
+        They equal those of `predict_one`; see `TableEvents` for what becomes of texts and
+        missing values.
 
         Parameters
         ----------
@@ -394,7 +395,7 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
             When a value is infinite, or neither a number nor a boolean nor a text.
 
         """
-        frame = Frame(X)
+        frame = TableEvents(X)
         return frame.series(
             np.concatenate([np.zeros(0), *self._predicted_rows(frame, self.predict_one)])
         )
@@ -422,7 +423,7 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
             is learned then.
 
         """
-        frame = Frame(X)
+        frame = TableEvents(X)
         targets = np.clip(frame.targets(y), -LARGEST_VALUE, LARGEST_VALUE)
         self._learn_rows(frame, targets, frame.weights(w))
 

@@ -95,7 +95,7 @@ def unpacked(room: Vector) -> Vector:
     return numbers
 
 
-class AsOf(NamedTuple):
+class PredictedWith(NamedTuple):
     """What a regression engine computed when it predicted an event.
 
     Parameters
@@ -113,7 +113,8 @@ class AsOf(NamedTuple):
     ends
         Of the intervals around 0, by level, (levels, 2); nan where there was none.
     outputs
-        Of the experts, on the target's scale; nan for those that did not count: see `Mixture`.
+        Of the experts, on the target's scale; nan for those that did not count:
+        see `ExpertMixture`.
 
     """
 
@@ -126,7 +127,7 @@ class AsOf(NamedTuple):
     ends: Vector
     outputs: Vector
 
-    def shifted(self, by: float) -> "AsOf":
+    def shifted(self, by: float) -> "PredictedWith":
         """Return it for targets that are larger by as much."""
         return self._replace(prediction=self.prediction + by, center=self.center + by)
 
@@ -228,7 +229,7 @@ class TokenFormat:
         """Make a token that of targets that are larger by as much."""
         token[[PREDICTION, CENTER]] += by
 
-    def read(self, token: Any) -> AsOf:
+    def read(self, token: Any) -> PredictedWith:
         """Return what a token says.
 
         Raises
@@ -242,7 +243,7 @@ class TokenFormat:
         if not abs(prediction) <= 1e3 * LARGEST_VALUE:
             prediction = math.nan
         single = unpacked(numbers[self._room :])
-        return AsOf(
+        return PredictedWith(
             n, prediction, center, unit, numbers[LAGS : self._room], single[: self.n_sizes],
             single[self._ends].reshape(-1, 2), single[self._outputs],
         )  # fmt: skip
@@ -289,7 +290,7 @@ class ClassesAsOf(NamedTuple):
         return self.kept.index(label) if label in self.kept else len(self.kept)
 
     def counts(self, n: int) -> bool:
-        """Return whether these are scored, as n events are learned now: see `AsOf.scored`."""
+        """Return whether these are scored, as n events are learned now; see `scored`."""
         return PATIENCE * (n - self.n) <= self.n
 
 

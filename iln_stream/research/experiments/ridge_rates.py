@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from iln_stream.features import GaussianFourier
-from iln_stream.research.experiments.methods.ridges import Array, RandomFeatureRidge
+from iln_stream.research.experiments.methods.ridges import Array, BatchRidge
 from iln_stream.research.experiments.result import Budget, Result, mean_and_error, power_law
 from iln_stream.research.related.kernel_expansion import gaussian_kernel
 
@@ -106,7 +106,7 @@ def _predicted(name: str, X: Array, y: Array, Z: Array, seed: int, budget: Budge
     pool = POOL * M if way == "leverage" else None
     budget.draws += pool or M
     budget.psi += (pool or M) * (n + len(Z))
-    model = RandomFeatureRidge(GaussianFourier(GAMMA), M, lam, pool, sqrt(2.0), seed)
+    model = BatchRidge(GaussianFourier(GAMMA), M, lam, pool, sqrt(2.0), seed)
     return model.fit(X, y).predict(Z)
 
 

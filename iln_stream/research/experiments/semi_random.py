@@ -28,7 +28,7 @@ WIDTHS = (0.02, 0.05, 0.15)
 STEPS = (0.003, 0.01, 0.03)
 
 
-class Plan(NamedTuple):
+class Extent(NamedTuple):
     """How much to run.
 
     Parameters
@@ -49,11 +49,11 @@ class Plan(NamedTuple):
     most_trained: int
 
 
-QUICK = Plan(1000, 30, 128, 32, 16)
-FULL = Plan(2500, 120, 512, 128, 64)
+QUICK = Extent(1000, 30, 128, 32, 16)
+FULL = Extent(2500, 120, 512, 128, 64)
 
 
-class Task(NamedTuple):
+class DataSplit(NamedTuple):
     """Training and validation data, shapes (n, d), (n,), (m, d), (m,)."""
 
     X: Array
@@ -79,12 +79,12 @@ class Method(NamedTuple):
     """
 
     settings: tuple[Any, ...]
-    fit: Callable[[Task, int, Any, int, int], Function]
+    fit: Callable[[DataSplit, int, Any, int, int], Function]
     weights: Callable[[int, int], int]
     kind: str
 
 
-def _linear(features: Function, task: Task, penalty: float) -> Function:
+def _linear(features: Function, task: DataSplit, penalty: float) -> Function:
     """Return the function that ridge regression finds over features and a constant."""
 
     def with_one(X: Array) -> Array:
@@ -94,7 +94,7 @@ def _linear(features: Function, task: Task, penalty: float) -> Function:
     return lambda X: np.asarray(with_one(X) @ w)
 
 
-def _relu(task: Task, units: int, penalty: float, passes: int, seed: int) -> Function:
+def _relu(task: DataSplit, units: int, penalty: float, passes: int, seed: int) -> Function:
     R = np.random.default_rng(seed).standard_normal((task.X.shape[1] + 1, units))
 
     def features(X: Array) -> Array:
@@ -106,7 +106,7 @@ def _relu(task: Task, units: int, penalty: float, passes: int, seed: int) -> Fun
 
 
 def _fourier(
-    task: Task, units: int, setting: tuple[float, float], passes: int, seed: int
+    task: DataSplit, units: int, setting: tuple[float, float], passes: int, seed: int
 ) -> Function:
     gamma, penalty = setting
     fourier = FromFamily(GaussianFourier(gamma), units, np.sqrt(2.0))
@@ -114,13 +114,13 @@ def _fourier(
 
 
 def _semi_random(
-    power: int, task: Task, units: int, penalty: float, passes: int, seed: int
+    power: int, task: DataSplit, units: int, penalty: float, passes: int, seed: int
 ) -> Function:
     return SemiRandomRidge(units, power, penalty, seed).fit(task.X, task.y).predict
 
 
 def _network(
-    random: bool, layers: int, task: Task, units: int, step: float, passes: int, seed: int
+    random: bool, layers: int, task: DataSplit, units: int, step: float, passes: int, seed: int
 ) -> Function:
     network = GatedNetwork((units // layers,) * layers, random, step, passes, seed=seed)
     return network.fit(*task).predict
@@ -200,7 +200,7 @@ def _split(name: str, n: int, seed: int) -> Split:
     return Split(X[:n], y[:n], X[n:], y[n:], "synthetic")
 
 
-def _units(method: str, plan: Plan) -> list[int]:
+def _units(method: str, plan: Extent) -> list[int]:
     """Return the numbers of units, powers of 2 from 4 on: half as many in each of two layers."""
     most = {
         FIXED: plan.most_fixed,
@@ -210,17 +210,19 @@ def _units(method: str, plan: Plan) -> list[int]:
     return [2**k for k in range(2, most.bit_length())]
 
 
-def _error(split: Split, method: str, units: int, plan: Plan, seed: int) -> float:
+def _error(split: Split, method: str, units: int, plan: Extent, seed: int) -> float:
     """Return the mean squared test error, over the variance, of the setting that validates best."""
     m = len(split.X) // 5
-    task = Task(split.X[m:], split.y[m:], split.X[:m], split.y[:m])
+    task = DataSplit(split.X[m:], split.y[m:], split.X[:m], split.y[:m])
     fit = METHODS[method].fit
     fs = [fit(task, units, setting, plan.passes, seed) for setting in METHODS[method].settings]
     best = min(fs, key=lambda f: float(np.mean((f(task.V) - task.targets) ** 2)))
     return float(np.mean((best(split.Z) - split.labels) ** 2) / split.labels.var())
 
 
-def _curve(name: str, method: str, plan: Plan, d: int, errors: list[list[float]]) -> dict[str, Any]:
+def _curve(
+    name: str, method: str, plan: Extent, d: int, errors: list[list[float]]
+) -> dict[str, Any]:
     units = _units(method, plan)
     return {
         "stream": name,
@@ -232,7 +234,7 @@ def _curve(name: str, method: str, plan: Plan, d: int, errors: list[list[float]]
 
 
 def _needed(
-    name: str, goal: float, found: Mapping[str, list[list[float]]], plan: Plan, d: int
+    name: str, goal: float, found: Mapping[str, list[list[float]]], plan: Extent, d: int
 ) -> dict[str, Any]:
     """Return the units and the weights of each method that reach the goal with every seed."""
     row: dict[str, Any] = {"stream": name, "goal": goal}

@@ -13,7 +13,7 @@ from iln_stream.streams.kafka.consumer import (
     warn_of_new_partitions,
 )
 from iln_stream.streams.kafka.producer import KafkaAppender, KafkaSink
-from iln_stream.streams.kafka.transactional import TransactionalSink
+from iln_stream.streams.kafka.transactional import KafkaTransactionalSink
 
 __all__ = [
     "CONNECTION",
@@ -21,7 +21,7 @@ __all__ = [
     "KafkaPartition",
     "KafkaSink",
     "KafkaSource",
-    "TransactionalSink",
+    "KafkaTransactionalSink",
     "known_to",
     "require_known",
     "require_start",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.addresses import Scheme
+from iln_stream.streams.addresses import Connector
 from iln_stream.streams.base import Appender, Log, Sink, Source, Start
 from iln_stream.streams.kafka.connection import (
     log_in,
@@ -16,10 +16,10 @@ from iln_stream.streams.kafka.connection import (
 )
 from iln_stream.streams.kafka.consumer import KafkaPartition, KafkaSource, partitions_of
 from iln_stream.streams.kafka.producer import KafkaAppender, KafkaSink, create_topic
-from iln_stream.streams.kafka.transactional import TransactionalSink
+from iln_stream.streams.kafka.transactional import KafkaTransactionalSink
 
 
-class KafkaScheme(Scheme):
+class KafkaScheme(Connector):
     """`kafka:TOPIC`."""
 
     is_log = True
@@ -100,9 +100,11 @@ class KafkaScheme(Scheme):
             self.name, bootstrap=self.options.bootstrap, options=self._client_options()
         )
 
-    def transactional_sink(self, source: Log, reader: str, kind: str = "") -> TransactionalSink:
+    def transactional_sink(
+        self, source: Log, reader: str, kind: str = ""
+    ) -> KafkaTransactionalSink:
         """Open the topic for writing, in transactions with the positions of `source`."""
-        return TransactionalSink(
+        return KafkaTransactionalSink(
             self.name,
             source.stream,
             source.partitions,

@@ -27,7 +27,7 @@ _TOPIC_ID = "iln-source-topic-id"
 """Header of a prediction with the id of its source's topic, which may have been recreated."""
 
 
-class TransactionalSink(KafkaSink):
+class KafkaTransactionalSink(KafkaSink):
     """Appends messages and, in the same transactions, commits the offsets of their source.
 
     The transactional id is made from source and reader. So a new sink for them aborts the open

@@ -4,7 +4,7 @@ from iln_stream.streams.sqlite.log import SqliteLog
 from iln_stream.streams.sqlite.records import partition_of_key
 from iln_stream.streams.sqlite.topics import (
     PartitionState,
-    Reader,
+    ReadPosition,
     Retention,
     Topic,
     TopicState,
@@ -23,7 +23,7 @@ from iln_stream.streams.sqlite.writing import (
 
 __all__ = [
     "PartitionState",
-    "Reader",
+    "ReadPosition",
     "Retention",
     "SqliteAppender",
     "SqliteImporter",

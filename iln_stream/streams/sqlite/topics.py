@@ -322,7 +322,7 @@ def _state(connection: sqlite3.Connection, partition: Partition) -> PartitionSta
     return PartitionState(number, first, end, total - before)
 
 
-class Reader(NamedTuple):
+class ReadPosition(NamedTuple):
     """What a learner or a copy in the same file has read of a partition.
 
     Parameters
@@ -344,7 +344,7 @@ class Reader(NamedTuple):
     lag: int
 
 
-def readers(path: Path | str, name: str) -> list[Reader]:
+def readers(path: Path | str, name: str) -> list[ReadPosition]:
     """Return the readers of a topic whose committed offsets are in this file.
 
     Learners that write predictions elsewhere keep their offsets in snapshots only.
@@ -366,4 +366,4 @@ def readers(path: Path | str, name: str) -> list[Reader]:
             "JOIN topics t ON t.number = c.topic WHERE c.source_id = ? ORDER BY 1, 2",
             (topic.topic_id,),
         ).fetchall()
-    return [Reader(to, p, offset, ends[p] - (offset or 0)) for to, p, offset in rows]
+    return [ReadPosition(to, p, offset, ends[p] - (offset or 0)) for to, p, offset in rows]

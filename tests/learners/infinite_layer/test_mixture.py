@@ -13,7 +13,7 @@ from iln_stream.learners.infinite_layer.experts.naive import Persistence, Runnin
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
-from iln_stream.learners.infinite_layer.mixing import Mixture, MLPoly
+from iln_stream.learners.infinite_layer.mixing import ExpertMixture, MLPoly
 from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.state import from_bytes, to_bytes
 
@@ -38,10 +38,10 @@ class Constant(Expert):
 
 def nested(done=None):
     """A mixture of a mixture and an expert of two predictions."""
-    inner = Mixture(
+    inner = ExpertMixture(
         {"first": Constant(done, a=0.1), "second": Constant(done, b=-0.5, c=0.7)}, squared=True
     )
-    return Mixture({"inner": inner, "third": Constant(done, d=0.4, e=0.0)}, squared=False)
+    return ExpertMixture({"inner": inner, "third": Constant(done, d=0.4, e=0.0)}, squared=False)
 
 
 def taught(mixture, n, seed=0):
@@ -72,7 +72,7 @@ def test_experts_predict_and_learn_in_order():
 
 def test_mixes_by_the_rule():
     """Predictions and weights are those of `MLPoly` on the experts' predictions."""
-    mixture = Mixture({"all": Constant(a=0.1, b=0.9)}, squared=True)
+    mixture = ExpertMixture({"all": Constant(a=0.1, b=0.9)}, squared=True)
     rule, values = MLPoly(2, squared=True), np.array([0.1, 0.9])
     event, p = Observation(0, 1), np.zeros(1)
     for t in (0.3 + 0.1 * np.random.default_rng(0).normal(size=100)).tolist():
@@ -103,14 +103,14 @@ def test_weights_of_nested_mixtures_multiply():
 
 def test_two_predictions_of_one_name_are_refused():
     """Weights are reported by name, so one of them would be lost; in nested mixtures, too."""
-    inner = Mixture({"first": Constant(a=0.1), "second": Constant(b=0.1)}, squared=True)
+    inner = ExpertMixture({"first": Constant(a=0.1), "second": Constant(b=0.1)}, squared=True)
     with pytest.raises(ValueError, match=r"names of predictions must differ.* repeated: b"):
-        Mixture({"inner": inner, "third": Constant(b=0.4, c=0.5)}, squared=False)
+        ExpertMixture({"inner": inner, "third": Constant(b=0.4, c=0.5)}, squared=False)
 
 
 def mixed(*names):
     """A mixture of an expert by each name."""
-    return Mixture({name: Constant(**{name: 0.1}) for name in names}, squared=True)
+    return ExpertMixture({name: Constant(**{name: 0.1}) for name in names}, squared=True)
 
 
 @pytest.mark.parametrize("names", [("a", "b", "c"), ("b", "a")])
@@ -122,9 +122,9 @@ def test_a_state_of_other_experts_is_refused(names):
 
 def test_a_table_of_another_width_is_refused():
     """An expert that now makes two predictions needs two columns of the rule's table."""
-    state = Mixture({"a": Constant(a=0.1)}, squared=True).state()
+    state = ExpertMixture({"a": Constant(a=0.1)}, squared=True).state()
     with pytest.raises(StateError, match=r"MLPoly has table of shape \(4, 1\), not \(4, 2\)"):
-        Mixture({"a": Constant(a=0.1, b=0.2)}, squared=True).restore(state)
+        ExpertMixture({"a": Constant(a=0.1, b=0.2)}, squared=True).restore(state)
 
 
 class Season(Expert):
@@ -148,7 +148,7 @@ class Season(Expert):
 
 def seasonal(n):
     """A composition with that expert, which has learned n events with a season of three."""
-    mixture = Mixture(
+    mixture = ExpertMixture(
         {
             "linear": RLSBank((RLSSpec("linear", None),), 0, n_lags=1),
             "running-mean": RunningMean(),
@@ -199,8 +199,8 @@ def test_sleepers_do_not_count():
     taught every target."""
     done = []
     sleeper = Sleeper(done, b=5.0)
-    mixture = Mixture({"awake": Constant(a=0.1, c=0.5), "asleep": sleeper}, squared=True)
-    alone = Mixture({"awake": Constant(a=0.1, c=0.5)}, squared=True)
+    mixture = ExpertMixture({"awake": Constant(a=0.1, c=0.5), "asleep": sleeper}, squared=True)
+    alone = ExpertMixture({"awake": Constant(a=0.1, c=0.5)}, squared=True)
     assert taught(mixture, 50) == pytest.approx(taught(alone, 50))
     assert [what for what, *_ in done] == 50 * ["predict", "learn"]
     weights = mixture.weights()
@@ -232,7 +232,7 @@ def test_a_mixture_of_sleepers_sleeps():
 
 def test_what_is_forgotten_of_an_expert():
     """It weighs nothing, and the others as before among themselves; it can earn weight again."""
-    mixture = Mixture({"one": Constant(a=0.1, b=0.5), "two": Constant(c=0.2)}, squared=True)
+    mixture = ExpertMixture({"one": Constant(a=0.1, b=0.5), "two": Constant(c=0.2)}, squared=True)
     taught(mixture, 50)
     c = mixture.weights()["c"]
     assert c > 0.0

@@ -13,7 +13,7 @@ from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
-from iln_stream.learners.infinite_layer.mixing import Mixture
+from iln_stream.learners.infinite_layer.mixing import ExpertMixture
 from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.learners.restoring import random_key
 
@@ -52,9 +52,9 @@ class Parts:
         bank = RLSBank((RLSSpec("sensed", None),), 0, N_LAGS)
         ridges = ResampledRidges(bank, inputs, target, self.memory, random_key(1), resampled=False)
         ridges.agop = AGOP[np.newaxis]
-        self.mean = Mixture({"given": self.given}, squared=True)
+        self.mean = ExpertMixture({"given": self.given}, squared=True)
         self.near = Neighbours(self.mean, ridges, 0, inputs, self.memory)
-        self.mixture = Mixture({"mean": self.mean, "neighbours": self.near}, squared=False)
+        self.mixture = ExpertMixture({"mean": self.mean, "neighbours": self.near}, squared=False)
         self.engine = RegressionEngine(inputs, target, self.memory, self.mixture, self.intervals)
 
 

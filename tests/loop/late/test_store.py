@@ -7,7 +7,7 @@ import pytest
 
 from iln_stream.loop import pending as store
 from iln_stream.loop.pending import Pending, PendingStore
-from iln_stream.state import Block, from_bytes, to_bytes
+from iln_stream.state import ArrayBlock, from_bytes, to_bytes
 
 
 def pending(n):
@@ -79,7 +79,7 @@ def test_a_state_shares_its_blocks():
         tested.add(str(n), pending(n))
     second = tested.state()
     assert len(first["blocks"]) == 2
-    assert all(isinstance(block, Block) for block in first["blocks"])
+    assert all(isinstance(block, ArrayBlock) for block in first["blocks"])
     assert all(one is other for one, other in zip(first["blocks"], second["blocks"], strict=True))
     assert first["waiting"][0].tolist() != second["waiting"][0].tolist()
 

@@ -1,4 +1,4 @@
-"""`TransactionalSink` on a real broker: exactly once, with the committed offset."""
+"""`KafkaTransactionalSink` on a real broker: exactly once, with the committed offset."""
 
 import json
 import threading
@@ -11,7 +11,7 @@ from support.kafka_topics import create_topic, produce, read_topic
 
 from iln_stream.errors import SinkError
 from iln_stream.streams import StreamOptions, stream_at
-from iln_stream.streams.kafka import TransactionalSink
+from iln_stream.streams.kafka import KafkaTransactionalSink
 
 TOPIC_ID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 
@@ -34,7 +34,7 @@ def open_sink(broker, topic, source, client):
     with ExitStack() as opened:
 
         def open_one(partition=1, topic_id=TOPIC_ID):
-            sink = TransactionalSink(
+            sink = KafkaTransactionalSink(
                 topic, source, [partition], str(partition), topic_id, bootstrap=broker.bootstrap,
                 client=client,
             )  # fmt: skip
@@ -195,7 +195,7 @@ class Slow(dict[int, int]):
         super().__setitem__(partition, offset)
 
 
-class Hesitating(TransactionalSink):
+class Hesitating(KafkaTransactionalSink):
     """Is slow between a message and its offset, and records its commits."""
 
     def __init__(self, *arguments, **more):
@@ -256,7 +256,7 @@ def test_one_reader_of_several_partitions(broker, source, client, n_partitions):
     topic = create_topic(broker.bootstrap, n_partitions)
 
     def open_all():
-        return TransactionalSink(
+        return KafkaTransactionalSink(
             topic, source, [0, 1], "all", TOPIC_ID, bootstrap=broker.bootstrap,
             n_partitions=n_partitions, client=client,
         )  # fmt: skip
@@ -282,13 +282,13 @@ def test_one_reader_of_several_partitions(broker, source, client, n_partitions):
 
 def test_a_topic_that_got_more_partitions(broker, source, topic):
     """Messages of a topic that had one partition are found there, even if it has more now."""
-    before = TransactionalSink(topic, source, [1], "1", TOPIC_ID, bootstrap=broker.bootstrap)
+    before = KafkaTransactionalSink(topic, source, [1], "1", TOPIC_ID, bootstrap=broker.bootstrap)
     send(before, source, range(3), partition=1)
     before.close()
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
         admin.create_partitions({topic: 2})
     delete_committed_offsets(broker, source, [1])
-    after = TransactionalSink(
+    after = KafkaTransactionalSink(
         topic, source, [1], "1", TOPIC_ID, bootstrap=broker.bootstrap, n_partitions=2
     )
     assert after.committed() == {1: 3}

@@ -13,7 +13,7 @@ from iln_stream.streams import NewRecord, Record, StreamOptions, stream_at
 from iln_stream.streams.copying import import_records
 from iln_stream.streams.sqlite import (
     PartitionState,
-    Reader,
+    ReadPosition,
     Retention,
     SqliteAppender,
     SqliteImporter,
@@ -130,9 +130,9 @@ def test_lag(tmp_path):
     assert readers(path, "events") == []
     topic_id = topics(path)[0].topic.topic_id
     with closing(SqliteTransactionalSink(path, "predictions", "log-events", topic_id, [0])) as sink:
-        assert readers(path, "events") == [Reader("predictions", 0, None, 3)]
+        assert readers(path, "events") == [ReadPosition("predictions", 0, None, 3)]
         sink.publish(0, 1, None, b"{}")
-    assert readers(path, "events") == [Reader("predictions", 0, 2, 1)]
+    assert readers(path, "events") == [ReadPosition("predictions", 0, 2, 1)]
     assert readers(path, "predictions") == []
     with pytest.raises(NoStreamError, match="has no topic 'other'"):
         readers(path, "other")
@@ -144,7 +144,7 @@ def test_a_copy_in_the_same_file(tmp_path):
     append(path, [b"1", b"2", b"3"])
     end = StreamOptions(stop_at_end=True)
     import_records(stream_at(f"sqlite:{path}", end), stream_at(f"sqlite:{path}#copy", end))
-    assert readers(path, "events") == [Reader("copy", 0, 3, 0)]
+    assert readers(path, "events") == [ReadPosition("copy", 0, 3, 0)]
 
 
 def records(*texts):

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels.ridges import (
-    Frame,
+    ReplayStatistics,
     learn_class_all,
     predict_classes,
     replay_classes,
@@ -58,7 +58,7 @@ class ClassRidges(RLSBank):
         update_class_agop(self.omega, self.activation, self.linear, self.theta, self._u, rate, agop)
 
     def replay(
-        self, k: int, new: RLSState, memory: Memory, first: int, last: int, frame: Frame
+        self, k: int, new: RLSState, memory: Memory, first: int, last: int, frame: ReplayStatistics
     ) -> float:
         """Train candidate expert k on events first..last - 1; return 0, as it is not scored."""
         replay_classes(

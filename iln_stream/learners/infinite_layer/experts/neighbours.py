@@ -24,7 +24,7 @@ METRIC_EVERY = 16
 
 
 class HasValue(Protocol):
-    """An expert, such as a `Mixture`, that has its last prediction."""
+    """An expert, such as a `ExpertMixture`, that has its last prediction."""
 
     value: float
 

@@ -43,7 +43,7 @@ from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part, require_fields
 from iln_stream.learners.infinite_layer.target import Target
-from iln_stream.state import Block, all_finite
+from iln_stream.state import ArrayBlock, all_finite
 
 GRAIN, GROWTH = 8, 1.25
 """Columns are allocated in multiples of GRAIN, GROWTH times as many as before: growing copies all
@@ -90,7 +90,7 @@ class ReplayRing(Part):
         self._targets = np.zeros(size)
         self._delays = np.zeros(0, np.int32)  # of each event, once one is late
         self._weights = np.zeros(0)  # of each event, once one is not 1
-        self._full: dict[int, dict[str, Block]] = {}  # blocks of saved events, by their number
+        self._full: dict[int, dict[str, ArrayBlock]] = {}  # blocks of saved events, by their number
         self._make_views()
 
     def _make_views(self) -> None:
@@ -242,8 +242,8 @@ class ReplayRing(Part):
             events["weights"] = self._weights[at]
         return events
 
-    def _block(self, k: int) -> dict[str, Block]:
-        return {name: Block(values) for name, values in self._events(k).items()}
+    def _block(self, k: int) -> dict[str, ArrayBlock]:
+        return {name: ArrayBlock(values) for name, values in self._events(k).items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from iln_stream.kernels.columns import no_statistics
 from iln_stream.kernels.regression_event import FENCE, unscale
-from iln_stream.kernels.ridges import Frame
+from iln_stream.kernels.ridges import ReplayStatistics
 from iln_stream.learners.infinite_layer.expert import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSState
 from iln_stream.learners.infinite_layer.experts.sleepers import Sleeper
@@ -208,7 +208,9 @@ class FeatureResampler(Part):
         k, new, memory = self.candidate_of, self._candidate, self.memory
         assert new is not None
         first, last = self.cursor, min(self.cursor + SLICE, memory.n)
-        error = self.bank.replay(k, new, memory, first, last, Frame(self.stats, self.scale))
+        error = self.bank.replay(
+            k, new, memory, first, last, ReplayStatistics(self.stats, self.scale)
+        )
         self.cursor = last
         if first >= self.scored_from:
             i = np.arange(first, last) % len(memory.y)

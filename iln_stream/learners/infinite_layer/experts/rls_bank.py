@@ -14,7 +14,7 @@ from iln_stream.kernels.ridges import (
     FACTORS,
     SCALE,
     WAITING,
-    Frame,
+    ReplayStatistics,
     column,
     learn_all,
     predict_all,
@@ -300,7 +300,7 @@ class RLSBank(Expert):
         return RLSState(*units, P, pending, np.zeros(self.theta.shape[1:]), untrained_record())
 
     def replay(
-        self, k: int, new: RLSState, memory: Memory, first: int, last: int, frame: Frame
+        self, k: int, new: RLSState, memory: Memory, first: int, last: int, frame: ReplayStatistics
     ) -> float:
         """Train candidate expert k on events first..last - 1; return its weighted sum of errors."""
         return float(

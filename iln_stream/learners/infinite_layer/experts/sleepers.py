@@ -35,7 +35,7 @@ class Sleeper(Expert):
         raise NotImplementedError
 
 
-class Sleepers(Expert):
+class SleepingExperts(Expert):
     """Experts that cost time, and sleep while their predictions weigh next to nothing.
 
     While they rest, they neither predict nor learn. When the error doubles, they begin anew without

@@ -1,7 +1,7 @@
 """Learners of an infinite layer of coordinates, psi(x; w) = x_w, for several steps eta at once.
 
 The kernel is x.x' / D, so f_t is a vector theta with f_t(x) = theta.x, and its loss is exact. Each
-learner returns a `Run`: at every event f_t(x_t), and E_t, by which it learns.
+learner returns a `StepRuns`: at every event f_t(x_t), and E_t, by which it learns.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-class Run(NamedTuple):
+class StepRuns(NamedTuple):
     """A pass over T events at each of n steps.
 
     Parameters
@@ -34,11 +34,11 @@ class Run(NamedTuple):
     draws: int
 
 
-Learner = Callable[[Array, Array, int, Array, Generator], Run]
+Learner = Callable[[Array, Array, int, Array, Generator], StepRuns]
 """(X (T, D), y (T,), units, etas (n,), rng) -> Run."""
 
 
-def shrinking_gradient(X: Array, y: Array, m: int, etas: Array, rng: Generator) -> Run:
+def shrinking_gradient(X: Array, y: Array, m: int, etas: Array, rng: Generator) -> StepRuns:
     """Algorithms 1 and 2 with m draws an event, and B = eta sqrt(T)."""
     T, D = X.shape
     alpha = np.zeros((len(etas), T))
@@ -54,7 +54,7 @@ def shrinking_gradient(X: Array, y: Array, m: int, etas: Array, rng: Generator) 
         theta[shrinks] /= 4
         alpha[:, t] = step
         theta += np.outer(step, X[t] / D)
-    return Run(f, E, 2 * m * T, m * T)
+    return StepRuns(f, E, 2 * m * T, m * T)
 
 
 def _est_scalar_prod(alpha: Array, X: Array, x: Array, u: Array, w: NDArray[np.int64]) -> float:
@@ -66,7 +66,7 @@ def _est_scalar_prod(alpha: Array, X: Array, x: Array, u: Array, w: NDArray[np.i
     return float(cumulated[-1] * np.mean(np.sign(alpha[i]) * X[i, w] * x[w]))
 
 
-def full_sums(X: Array, y: Array, R: int, etas: Array, rng: Generator) -> Run:
+def full_sums(X: Array, y: Array, R: int, etas: Array, rng: Generator) -> StepRuns:
     """Algorithm 1 with R fresh units an event, each summed over the whole support."""
     T, D = X.shape
     theta = np.zeros((len(etas), D))
@@ -78,10 +78,10 @@ def full_sums(X: Array, y: Array, R: int, etas: Array, rng: Generator) -> Run:
         shrinks = np.abs(E[:, t]) >= 16 * etas * np.sqrt(T)
         theta[shrinks] /= 4
         theta += np.outer(np.where(shrinks, 0.0, etas * (y[t] - E[:, t])), X[t] / D)
-    return Run(f, E, R * T * (T + 1) // 2, R * T)
+    return StepRuns(f, E, R * T * (T + 1) // 2, R * T)
 
 
-def doubly_stochastic(X: Array, y: Array, k: int, etas: Array, rng: Generator) -> Run:
+def doubly_stochastic(X: Array, y: Array, k: int, etas: Array, rng: Generator) -> StepRuns:
     """Dai et al.: every event adds k units of its own, whose weights stay; f_t is known exactly."""
     T, D = X.shape
     theta = np.zeros((len(etas), D))
@@ -90,10 +90,10 @@ def doubly_stochastic(X: Array, y: Array, k: int, etas: Array, rng: Generator) -
         f[:, t] = theta @ X[t]
         share = np.bincount(rng.integers(D, size=k), minlength=D) / k
         theta += np.outer(etas * (y[t] - f[:, t]), share * X[t])
-    return Run(f, f, k * T * (T + 1) // 2, k * T)
+    return StepRuns(f, f, k * T * (T + 1) // 2, k * T)
 
 
-def fixed_random(X: Array, y: Array, r: int, etas: Array, rng: Generator) -> Run:
+def fixed_random(X: Array, y: Array, r: int, etas: Array, rng: Generator) -> StepRuns:
     """Gradient descent on r units, drawn once."""
     T, D = X.shape
     w = rng.integers(D, size=r)
@@ -103,10 +103,10 @@ def fixed_random(X: Array, y: Array, r: int, etas: Array, rng: Generator) -> Run
         psi = X[t, w]
         f[:, t] = theta @ psi / r
         theta += np.outer(etas * (y[t] - f[:, t]), psi)
-    return Run(f, f, r * T, r)
+    return StepRuns(f, f, r * T, r)
 
 
-def exact(X: Array, y: Array, units: int, etas: Array, rng: Generator) -> Run:
+def exact(X: Array, y: Array, units: int, etas: Array, rng: Generator) -> StepRuns:
     """Algorithm 1 with f_t(x_t) itself for E_t: the kernel; `units` and `rng` are unused."""
     T, D = X.shape
     theta = np.zeros((len(etas), D))
@@ -114,4 +114,4 @@ def exact(X: Array, y: Array, units: int, etas: Array, rng: Generator) -> Run:
     for t in range(T):
         f[:, t] = theta @ X[t]
         theta += np.outer(etas * (y[t] - f[:, t]), X[t] / D)
-    return Run(f, f, 0, 0)
+    return StepRuns(f, f, 0, 0)

@@ -43,7 +43,7 @@ def leverage_scores(Phi: Array, lam: float) -> Array:
     return scores
 
 
-class RandomFeatureRidge:
+class BatchRidge:
     r"""Random-feature ridge regression [^1].
 
     $f(x) = \langle w, \phi(x) \rangle$ with $w = (\hat C + \lambda I)^{-1} \frac1n \sum_i y_i
@@ -92,7 +92,7 @@ class RandomFeatureRidge:
         self.scale = scale
         self.seed = seed
 
-    def fit(self, X: Array, y: Array) -> "RandomFeatureRidge":
+    def fit(self, X: Array, y: Array) -> "BatchRidge":
         """Train on inputs (n, d) and targets (n,)."""
         rng = np.random.default_rng(self.seed)
         size = self.n_features if self.pool is None else self.pool

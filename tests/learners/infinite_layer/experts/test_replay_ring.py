@@ -3,7 +3,7 @@ import pytest
 
 from iln_stream.kernels.columns import no_statistics
 from iln_stream.learners.infinite_layer.experts.networks import ReplayRing
-from iln_stream.state import Block, from_bytes, to_bytes
+from iln_stream.state import ArrayBlock, from_bytes, to_bytes
 
 
 def filled(n, size=64, d=2, at_a_time=None):
@@ -39,7 +39,7 @@ def test_full_blocks_are_shared_by_states():
     after = ring.state()["events"]
     assert len(before) == len(after) == 8
     for one, other in zip(before[:-1], after[:-1], strict=True):
-        assert isinstance(one["rows"], Block)
+        assert isinstance(one["rows"], ArrayBlock)
         assert one["rows"] is other["rows"]
         assert one["targets"] is other["targets"]
 

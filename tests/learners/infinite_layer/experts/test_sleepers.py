@@ -1,7 +1,12 @@
 import numpy as np
 
 from iln_stream.learners.infinite_layer.expert import Observation
-from iln_stream.learners.infinite_layer.experts.sleepers import AWAKE, SHARE, Sleeper, Sleepers
+from iln_stream.learners.infinite_layer.experts.sleepers import (
+    AWAKE,
+    SHARE,
+    Sleeper,
+    SleepingExperts,
+)
 from iln_stream.state import from_bytes, to_bytes
 
 
@@ -53,7 +58,7 @@ def sleepers_predictions(sleepers):
 
 def test_they_sleep_once_others_do_without_them():
     """Not before 4,096 events; asleep they neither predict nor learn."""
-    sleepers = taught(Sleepers(averages()), AWAKE - 1)
+    sleepers = taught(SleepingExperts(averages()), AWAKE - 1)
     assert sleepers.share < SHARE
     assert not sleepers.asleep
     taught(sleepers, 200)
@@ -64,7 +69,7 @@ def test_they_sleep_once_others_do_without_them():
 
 def test_they_stay_awake_while_they_are_needed():
     """A share just above the limit is enough; a small one must last."""
-    sleepers = taught(Sleepers(averages()), AWAKE + 2_000, share=1.2 * SHARE)
+    sleepers = taught(SleepingExperts(averages()), AWAKE + 2_000, share=1.2 * SHARE)
     assert not sleepers.asleep
     assert not taught(sleepers, 100).asleep
     assert taught(sleepers, 1_000).asleep
@@ -72,7 +77,7 @@ def test_they_stay_awake_while_they_are_needed():
 
 def test_restored_they_go_on():
     """Asleep, too."""
-    sleepers, twin = taught(Sleepers(averages()), AWAKE + 50), Sleepers(averages())
+    sleepers, twin = taught(SleepingExperts(averages()), AWAKE + 50), SleepingExperts(averages())
     twin.restore(from_bytes(to_bytes(sleepers.state())))
     for each in (sleepers, twin):
         taught(each, 100, t=-0.3)

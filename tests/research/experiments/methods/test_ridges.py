@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 
 from iln_stream.features import GaussianFourier
 from iln_stream.research.experiments.methods.ridges import (
-    RandomFeatureRidge,
+    BatchRidge,
     leverage_scores,
     ridge,
 )
@@ -18,7 +18,7 @@ FAMILY = GaussianFourier(0.5)
 
 
 def model(M, pool=None, seed=0, lam=1e-2):
-    return RandomFeatureRidge(FAMILY, M, lam, pool, np.sqrt(2), seed).fit(X, Y)
+    return BatchRidge(FAMILY, M, lam, pool, np.sqrt(2), seed).fit(X, Y)
 
 
 def test_is_ridge_over_the_features():
