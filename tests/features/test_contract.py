@@ -133,7 +133,7 @@ def test_no_kernel_is_made_up(family):
     [
         *(GaussianFourier(), LaplacianFourier(), CauchyFourier(), ArcCosine(), Erf(), Tanh()),
         *(Sigmoid(), DecisionStumps()),
-        *(RandomNetwork(layers=1, width=8, scale=scale) for scale in (0.1, 2.0, 1e6)),
+        *(RandomNetwork(layers=1, width=8, scale=scale) for scale in (2.0, 1e6)),
     ],
     ids=repr,
 )

@@ -1,4 +1,4 @@
-"""Statistics of columns and deviations, and which numbers are finite.
+"""Statistics of columns, deviations, and which numbers are finite.
 
 Changes of level and scale are followed at once; outliers and usual excursions are not.
 """

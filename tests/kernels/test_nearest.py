@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iln_stream.kernels.nearest import median_where, most_alike, nearest, put_in_order
+from iln_stream.kernels.nearest import (
+    N_FOUND,
+    N_SIMILAR,
+    NeighbourTables,
+    median_where,
+    most_alike,
+    nearest,
+    predict_neighbours,
+    put_in_order,
+    remember_neighbour,
+)
 
 
 @pytest.mark.parametrize("n", [3, 700])
@@ -64,3 +74,19 @@ def test_a_replaced_value_does_not_evict_another_key():
     put_in_order(keys, carried, 4, 2.5, 25.0, 1.0, 99.0)  # the key 1 carries 10, not 99
     assert keys.tolist() == [2.0, 2.5, 3.0, 4.0]
     assert carried.tolist() == [20.0, 25.0, 30.0, 40.0]
+
+
+@pytest.mark.parametrize(("n", "n_found"), [(N_SIMILAR - 1, 0), (60, N_FOUND)])
+def test_the_nearest_events_are_named(n, n_found):
+    """Beside the predictions, those who ask get the slots of the nearest events, by the metric."""
+    rng, metric = np.random.default_rng(0), np.array([1.0, 0.5, 0.0])
+    columns, y, row = rng.normal(size=(3, 60)), rng.normal(size=60), rng.normal(size=3)
+    tables = NeighbourTables(np.zeros(60), np.zeros(60), np.zeros(60),
+                             np.zeros((3, 60), np.float32), np.zeros(60))  # fmt: skip
+    for i in range(n):
+        remember_neighbour(i, i, columns[:, i].copy(), y[i], y[i], 0.0, y[i], tables)
+    found, p = np.empty(N_FOUND, np.int64), np.empty(3)
+    arguments = row, row, 0.0, 0.0, 1.0, columns, y, n, metric, tables, found, p
+    assert predict_neighbours(*arguments) == n_found
+    distances = ((columns[:, :n].T - row) * metric) ** 2
+    assert found[:n_found].tolist() == np.argsort(distances.sum(axis=1))[:n_found].tolist()

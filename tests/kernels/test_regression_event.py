@@ -1,11 +1,11 @@
-"""The scale of targets; the whole event is recomputed where its engine is tested."""
+"""The scale of targets and the drift; the whole event is recomputed where its engine is tested."""
 
 import numpy as np
 import pytest
 from kernels import plain
 
 from iln_stream.kernels.columns import no_statistics
-from iln_stream.kernels.regression_event import center_and_unit, join_target
+from iln_stream.kernels.regression_event import center_and_unit, join_drift, join_target
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,13 @@ def test_unit_where_targets_hardly_differ(mean, squares, unit):
     stats = no_statistics(1)
     stats[:3, 0] = 100.0, mean, squares
     assert center_and_unit(stats) == (mean, pytest.approx(unit))
+
+
+def test_drift_is_the_means_of_the_latest_errors():
+    """Over about 50 and 1,000 errors; the first have plain means, and a larger one counts as 2."""
+    errors, record = [], np.zeros(3)
+    for error in [0.0, 1e150, *np.random.default_rng(1).exponential(size=3_000).tolist()]:
+        join_drift(record, error)
+        errors.append(min(error, 2.0))
+    means = [plain.running_mean(errors, horizon) for horizon in (50, 1000)]
+    assert record == pytest.approx([len(errors), *means], rel=1e-10)

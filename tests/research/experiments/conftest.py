@@ -19,12 +19,12 @@ def one_thread():
 
 @pytest.fixture(scope="module")
 def result(request):
-    """A quick run of the experiment of the file's name, on synthetic data."""
+    """A quick run of the experiment of the file's name, on synthetic data and by default once."""
     lines = []
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("ILN_DATA", raising=False)
-        name = request.path.stem.removeprefix("test_")
-        found = run_experiment(name, full=False, seeds=None, progress=lines.append)
+        name, seeds = request.path.stem.removeprefix("test_"), getattr(request.module, "SEEDS", 1)
+        found = run_experiment(name, full=False, seeds=seeds, progress=lines.append)
     assert lines
     return found
 
