@@ -125,11 +125,6 @@ class WrongKernel(GaussianFourier):
         return 2.0 * super().kernel(X, x)
 
 
-class ColumnKernel(GaussianFourier):
-    def kernel(self, X, x):
-        return super().kernel(X, x)[:, None]
-
-
 class FailingKernel(GaussianFourier):
     def kernel(self, X, x):
         return super().kernel(X, x) * (len(x) / len(x))
@@ -155,7 +150,6 @@ class FailingKernel(GaussianFourier):
         (SameDrawsAlways(), "same draws; use the rng"),
         (SharedPhase(), r"depend on each other.*size=n"),
         (WrongKernel(), "kernel gives 1 where the mean over draws is 0.5"),
-        (ColumnKernel(), r"kernel returns shape \(7, 1\)"),
         (FailingKernel(), "kernel for d = 0 fails: ZeroDivisionError"),
     ],
     ids=lambda value: (

@@ -11,7 +11,6 @@ from iln_stream.features import (
     Mixture,
     RandomNetwork,
     UniformCoordinates,
-    closed_form,
 )
 
 PARTS = (GaussianFourier(0.3), DecisionStumps(), UniformCoordinates())
@@ -51,16 +50,6 @@ def test_missing_kernel_names_the_component():
     """Accessing a missing kernel raises an error that names the component without one."""
     with pytest.raises(AttributeError, match=r"RandomNetwork\(.*\) has none"):
         _ = Mixture((GaussianFourier(), RandomNetwork())).kernel
-
-
-def test_mixtures_nest():
-    """A mixture of mixtures is the mixture with multiplied weights."""
-    inner = Mixture(PARTS[:2], (1.0, 3.0))
-    nested = closed_form(Mixture((inner, PARTS[2]), (4.0, 1.0)))
-    flat = closed_form(Mixture(PARTS, (1.0, 3.0, 1.0)))
-    assert nested is not None
-    assert flat is not None
-    np.testing.assert_allclose(nested(X, X[1]), flat(X, X[1]), rtol=1e-12)
 
 
 def test_counts_are_multinomial():

@@ -244,12 +244,3 @@ def test_a_fault_ends_the_loop():
     engine, X, y = engine_and_rows(2, 20)
     engine.record[0] = np.nan
     assert learn_rows(X, y, np.ones(20), *state(engine), *rest(engine)) == (0, UNSOUND)
-
-
-def test_no_rows():
-    """Nothing is predicted or learned."""
-    engine, X, y = engine_and_rows(2, 20)
-    before = engine._array.copy()
-    assert predict_rows(X[:0], *state(engine)).tolist() == []
-    assert learn_rows(X[:0], y[:0], y[:0], *state(engine), *rest(engine)) == (0, LEARNED)
-    assert (engine._array == before).all()

@@ -82,13 +82,3 @@ def test_new_columns():
     for x, y in learned:
         model.learn_one(x, y)
     assert np.mean([model.predict_one(x) == y for x, y in learned]) > 0.8
-
-
-def test_bad_arguments():
-    """The error about an argument names it."""
-    with pytest.raises(ValueError, match="draws = 257 must be at most 256"):
-        DoublyStochasticRegressor(draws=257)
-    with pytest.raises(ValueError, match=r"step \* lam = 1.0 must be below 1"):
-        DoublyStochasticRegressor(step=1.0, lam=1.0)
-    with pytest.raises(ValueError, match="features = 3 must be a family"):
-        DoublyStochasticClassifier(3)

@@ -81,13 +81,3 @@ def test_new_columns_and_huge_inputs(hidden, power):
     for _ in range(5):
         model.learn_one({"x0": 1e15, "x1": -1e15, "new": 1e15}, True)
     assert math.isfinite(model.decision_one(as_dict(X[0])))
-
-
-def test_bad_arguments():
-    """The error about an argument names it."""
-    with pytest.raises(ValueError, match="hidden = \\(\\) must have"):
-        SemiRandomRegressor(())
-    with pytest.raises(ValueError, match="hidden = 0 must be a whole number"):
-        SemiRandomRegressor((5, 0))
-    with pytest.raises(ValueError, match="power = 2 must be 0"):
-        SemiRandomClassifier(power=2)

@@ -61,12 +61,3 @@ def test_accounts():
     assert fixed_random(X, y, 3, etas, rng)[2:] == (30, 3)
     assert doubly_stochastic(X, y, 3, etas, rng)[2:] == (3 * 55, 30)
     assert full_sums(X, y, 3, etas, rng)[2:] == (3 * 55, 30)
-
-
-def test_steps_share_a_stream():
-    """A step's run does not depend on the other steps of the call, as all share their draws."""
-    X, y = stream()
-    for learner in (shrinking_gradient, full_sums, doubly_stochastic, fixed_random):
-        both = learner(X, y, 5, np.array([0.1, 0.4]), np.random.default_rng(2))
-        alone = learner(X, y, 5, np.array([0.4]), np.random.default_rng(2))
-        assert np.allclose(both.f[1], alone.f[0])
