@@ -111,15 +111,6 @@ def test_leaves_out_the_point_that_the_others_predict_best():
         assert process_covariance == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_repeated_input_is_not_a_new_point():
-    """It is learned by the points there are: their mean approaches the targets'."""
-    process, z = Process(2, 9, 2.0), np.array([0.5, -1.0])
-    for _ in range(200):
-        process.learn(z, 0.7)
-    assert process.n_points == 1
-    assert process.predict(z) == pytest.approx(0.7, abs=0.02)
-
-
 @pytest.mark.parametrize("kind", [*KINDS, "walking"])
 def test_outlives_its_forgetting(kind):
     """After 60 / (1 - forgetting) events the inverse is still the kernel matrix's, both matrices

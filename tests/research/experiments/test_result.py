@@ -11,7 +11,6 @@ from iln_stream.research.experiments.result import (
     Budget,
     Result,
     as_json,
-    mean_and_error,
     power_law,
     save_result,
     size_for,
@@ -45,14 +44,6 @@ def test_small_and_valid():
     assert json.loads(text) == {"x": [0.33333] * 30, "y": {"z": None, "n": 123_456}, "w": 0.5}
     assert '"y": {"z": null, "n": 123456}' in text
     assert max(map(len, text.splitlines())) <= 100
-
-
-def test_mean_and_error():
-    """The standard error is that of the mean; one value has none."""
-    found = mean_and_error([1.0, 2.0, 3.0, 6.0])
-    assert found["mean"] == 3.0
-    assert found["standard_error"] == pytest.approx((14 / 3) ** 0.5 / 2)
-    assert mean_and_error([2.0]) == {"mean": 2.0, "standard_error": None}
 
 
 def test_time_adds_up():

@@ -61,10 +61,3 @@ def test_columns_that_come_later():
     assert f(X[1]) == pytest.approx(k @ [*C, 1.0])
     short = np.pad(X[1, :2], (0, 2))
     assert f(X[1, :2]) == pytest.approx(f(short))
-
-
-def test_zero():
-    """Scaling by 0 drops all points, as the first step of Pegasos does."""
-    f = expansion()
-    f.scale(0.0)
-    assert (len(f), f(X[0])) == (0, 0.0)
