@@ -137,7 +137,7 @@ MALFORMED = {
 def test_what_is_no_event_is_kept_apart(broker: KafkaBroker, topic: str, start: Start) -> None:
     """Each record becomes a prediction, or a dead letter with reason and payload, and the learner
     does not learn from dead letters."""
-    good = [(float(i % 7), float(i % 3)) for i in range(80)]
+    good = [(float(i % 7), float(i % 3)) for i in range(10 * len(MALFORMED))]
     values: list[bytes | None] = []
     for number, (payload, _) in enumerate(MALFORMED.values()):
         values += [event(x, y) for x, y in good[10 * number : 10 * number + 10]]

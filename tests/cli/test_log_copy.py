@@ -130,7 +130,7 @@ def test_ctrl_c(tmp_path):
     n = imported(tmp_path)
     assert f"{n:,} records imported from synthetic:Friedman" in running.said
     assert "interrupted; the same command and --continue imports the others" in running.said
-    again = iln(*words, f"--limit={n + 50}", cwd=tmp_path)
+    again = iln(*words, f"--limit={n + 50}", cwd=tmp_path, timeout=120)
     assert again.returncode == 2
     assert f"{n:,} records of" in again.stderr
     assert "were imported before: give --continue" in again.stderr
