@@ -193,6 +193,7 @@ def test_the_page(secured, tmp_path):
             assert secret not in done.stdout + done.stderr + checked.stdout + checked.stderr
 
 
+@pytest.mark.thorough
 def test_doctor_logs_in(secured, tmp_path):
     """Doctor reports a broker that refuses the password as missing, with the reason."""
     given = settings(secured, "PLAIN", tmp_path, secret="hunter2")
