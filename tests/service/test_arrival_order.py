@@ -116,8 +116,8 @@ def test_stored_snapshots_let_runs_go(folder, monkeypatch):
         order.stored(header(positions, epoch=9))
     all_of(order)
     left = read_journal(folder.path / "000009.journal", ["events"])
-    assert PartitionRun(0, 500) not in left
-    assert PartitionRun(1, 400) in left
+    assert PartitionRun(P, 500) not in left
+    assert PartitionRun(Q, 400) in left
 
 
 def test_a_learner_that_is_taken_over_has_its_order_repeated(folder, tmp_path):

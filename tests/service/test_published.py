@@ -32,7 +32,7 @@ def test_the_last_version_has_all(run):
     follower = Follower("models/e.jsonl-0.model")
     assert follower.refresh()
     found = follower.current
-    assert (found.n_learned, found.positions) == (50, {("log-events", 0): 50})
+    assert (found.n_learned, found.positions) == (50, {("e.jsonl", 0): 50})
     assert (found.task, found.name, found.stream) == ("regression", "infinite-layer", "e.jsonl")
     labels = {"model": "e.jsonl/infinite-layer", "partition": "0"}
     metric = service.registry.get_sample_value("iln_published_version", labels)
