@@ -28,7 +28,7 @@ def n_broken(numbers):  # type: ignore[no-untyped-def]
 COUNT, MEAN, SQUARES, LOW, HIGH, LOWER, UPPER = range(7)
 """Rows of the statistics, shape (47, d): values counted, their mean, the sum of squares about it
 (winsorised), the smallest and largest value that was present, and bounds within which each of the
-first `YOUNG` values counts. `column_statistics` has the other rows, and maintains all."""
+first `YOUNG` values counts. `join` maintains all rows."""
 
 YOUNG = 30
 """From this many values on, the statistics are winsorised at 6 sd."""

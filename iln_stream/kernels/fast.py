@@ -65,7 +65,7 @@ FIRST_STEP, EARLY_STEPS, STEP_EVERY = 32, 1024, 8
 event until they have taken so many steps, and then at every such event."""
 
 FORGETTING, RIDGE, HUBER = 0.999, 0.1, 2.0
-"""Parameters of the ridge, as in `recursive_ridge.learn`."""
+"""Parameters of the ridge, as in `ridges.learn`."""
 
 
 BLOCK = 16
@@ -92,7 +92,7 @@ class Parts(NamedTuple):
     table
         State of the rule, (4, 5).
     errors, rules, tallies, interval_record
-        Those of the intervals: see `mixed_intervals`.
+        Those of the intervals: see `kernels/intervals.py`.
     theta, P
         The ridge's weights (D,) and covariance (n, 16, 16).
     mean_squares

@@ -22,8 +22,8 @@ BATCH = 16
 """Rows in a step: the event, and draws from the memory."""
 
 WEIGHTS, MOMENTS, SQUARES, AVERAGE = range(4)
-"""Rows of the units, (4, L + 1, R): omega and, below it, b; the first three as in `adam`. The ridge
-uses the last: the running average of the weights."""
+"""Rows of the units, (4, L + 1, R): omega and, below it, b; the first three as those of AdamW. The
+ridge uses the last: the running average of the weights."""
 
 RATE = 4e-3 * TURNS
 """Learning rate after the warm-up, in turns."""

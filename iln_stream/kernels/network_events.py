@@ -208,7 +208,7 @@ def update(shape, network, encoding, gradient, pace):  # type: ignore[no-untyped
 def predict_class_network(shape, network, encoding, inputs, offsets, array, p):  # type: ignore[no-untyped-def]
     """p (2, C): probabilities by the averages of the weights, at inputs of one event.
 
-    `shape` and `network` are plain tuples, as in `replayed_network`; offsets (C,).
+    `shape` and `network` are plain tuples; offsets (C,).
     """
     shape, network = Shape(*shape), Network(*network)
     scratch = scratch_of(array, shape, encoding.shape[0])

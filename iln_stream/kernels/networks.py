@@ -221,7 +221,7 @@ class Shape(NamedTuple):
 
 
 class Network(NamedTuple):
-    """Parameters (5, S), as in `adam`; record (1,); the key of its draws (1,)."""
+    """Parameters (5, S) of AdamW; record (1,); the key of its draws (1,)."""
 
     parameters: NDArray[np.float32]
     record: NDArray[np.float64]

@@ -304,7 +304,7 @@ def update_agop(omega, activation, linear, theta, u, rate, agop):  # type: ignor
 def learn_blocks(  # type: ignore[no-untyped-def]
     P, theta, record, phi, k, t, p, w, forgetting, ridge, huber
 ):
-    """Learn one row as `recursive_ridge.learn` does; P (n, B, B), phi, theta and scratch k (n B,).
+    """Learn one row as `learn` does; P (n, B, B), phi, theta and scratch k (n B,).
 
     theta moves along all blocks' gains at once; each block's covariance is updated as if it were
     alone. Zeros pad the last block of phi.

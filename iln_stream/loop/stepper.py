@@ -1,4 +1,4 @@
-"""What happens to one event: it is predicted, its prediction scored, its label learned."""
+"""What happens to one event: it is predicted, its label learned, the earlier prediction scored."""
 
 import logging
 from collections.abc import Callable
