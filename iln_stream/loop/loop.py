@@ -57,9 +57,10 @@ class PrequentialLoop:
 
     For each record, in strict offset order, it decodes and predicts; only then it learns the label,
     if there is one, and scores that prediction. A record that can't be decoded, predicted or
-    learned is a dead letter, and the loop continues. Outputs and listeners get the result of a record exactly
-    once: a step, a dead letter, a repeat or a command; with late labels also steps and dead letters
-    of earlier events, or nothing yet. Then the loop reports the record to the checkpoint as done.
+    learned is a dead letter, and the loop continues. Outputs and listeners get the result of a
+    record exactly once: a step, a dead letter, a repeat or a command; with late labels also steps
+    and dead letters of earlier events, or nothing yet. Then the loop reports the record to the
+    checkpoint as done.
 
     Parameters
     ----------

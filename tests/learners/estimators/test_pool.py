@@ -261,7 +261,7 @@ class Unknown(AffineFeatures):
         (Mixture((GaussianFourier(),)), Pool(8)),
         (Unknown(), Pool(8)),
     ],
-    ids=repr,
+    ids=["stumps", "mixture", "unknown"],
 )
 def test_other_families_are_refused(family, pool):
     """A family whose units can't be kept raises at once; the message lists others."""

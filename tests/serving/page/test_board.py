@@ -8,9 +8,9 @@ import random
 import pytest
 from support.live_answer import live
 
-from iln_stream.loop.live import SampledCurves as LearnersCurves
+from iln_stream.loop.live import SampledCurves
 from iln_stream.reporting import MetricSpec
-from iln_stream.serving.page import Board, Flow, SampledCurves
+from iln_stream.serving.page import Board, Flow, GrowingCurves
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_curves_add_up(seed):
     The learner thins them out several times, and a series appears in between.
     """
     rng = random.Random(seed)
-    learners, part, n = LearnersCurves(), SampledCurves(), 0
+    learners, part, n = SampledCurves(), GrowingCurves(), 0
     weights = {"a": 0.5}
     specs = [
         MetricSpec("iln_drift", "gauge", "", lambda: n / 3),
@@ -198,7 +198,7 @@ def test_curves_add_up(seed):
 
 def test_points_have_six_digits():
     """More digits would be sent for nothing; a missing value stays one."""
-    part = SampledCurves()
+    part = GrowingCurves()
     series = {"m": [1 / 3, None]}
     part.update({"stride": 8, "serials": [8, 16], "events": [8, 16], "series": series}, 1)
     assert part.since(0)["series"] == [["m", [0.333333, None]]]
