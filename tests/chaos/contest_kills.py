@@ -21,7 +21,7 @@ _CHALLENGERS = {
 _OFTEN = 400
 """Records from one promotion to the next."""
 
-_FIRST = 2_000
+_FIRST = 4_000
 """Until then a challenger is promoted by evidence: the first champion predicts a constant."""
 
 _NAMES = ("mean", "pool", "nobody", "failing", "linear", "mixture")

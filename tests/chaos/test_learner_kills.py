@@ -10,11 +10,16 @@ from chaos.learner_kills import kill_learners
 from chaos.logs import TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_in_one_order
 
-WAYS = ["transactional", "no-transactional"]
 
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", ["embedded", "kafka"])
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        ("embedded", "transactional"),
+        ("kafka", "transactional"),
+        ("kafka", "no-transactional"),
+        pytest.param("embedded", "no-transactional", marks=pytest.mark.thorough),
+    ],
+)
 def test_killed_as_never_killed(
     make_log: Callable[..., TestedLog], tmp_path: Path, kind: str, way: str
 ) -> None:

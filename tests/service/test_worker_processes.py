@@ -285,7 +285,7 @@ def test_a_signal_saves_everything(embedded: EmbeddedLog, tmp_path: Path) -> Non
     assert not any(map(lives, pids(command).values()))
     for partition in range(PARTITIONS):
         found = saved(tmp_path / "state-p", embedded.name, partition)
-        assert found.header.positions == {partition: N}
+        assert found.header.positions == {(embedded.name, partition): N}
     assert "[worker 1] partition 3: 98 events, 2 dead letters" in command.said
 
 

@@ -160,15 +160,15 @@ def assert_healed(engine, name, field):
 def test_every_array_heals(name, field, value, whole):
     """Whatever is poisoned is found soon, and predictions stay finite."""
     engine = poisoned(name, field, value, whole=whole)
-    errors(engine, later(name)[:SHORT])
+    errors(engine, later(name)[: 3_000 if name == "fast" else SHORT])
     assert_healed(engine, name, field)
 
 
-SOME = of_each_part("accurate", "fast", "two classes", "ridge", "fixed ridge")
+SOME = of_each_part("accurate", "fast", "two classes")
 OTHERS = [
     pytest.param(name, field, marks=pytest.mark.thorough)
-    for name in ("accurate", "fast", "two classes")
-    for field in arrays(name)
+    for name in ("accurate", "fast", "two classes", "ridge", "fixed ridge")
+    for field in (one_of_each_part(arrays(name)) if "ridge" in name else arrays(name))
     if (name, field) not in SOME
 ]
 
@@ -190,7 +190,7 @@ def test_saved_while_it_heals(name, field):
     engine, twin = poisoned(name, field), MAKERS[name]()
     errors(engine, later(name)[:5])
     twin.restore(from_bytes(to_bytes(engine.state())))
-    assert (errors(engine, later(name)[5:150]) == errors(twin, later(name)[5:150])).all()
+    assert (errors(engine, later(name)[5:60]) == errors(twin, later(name)[5:60])).all()
     assert same(engine.state(), twin.state())
 
 
