@@ -73,6 +73,7 @@ def test_a_stream_through_kafka_is_learned_as_offline(broker: KafkaBroker, start
     assert [each["y_pred"] for each in found] == learned_offline(datasets.TrumpApproval())
 
 
+@pytest.mark.thorough
 def test_classes_through_kafka(broker: KafkaBroker, start: Start) -> None:
     """A stream of classes is replayed, learned, and predicted with the probabilities of River's own
     loop, by a run that stops in between and resumes from its snapshot."""

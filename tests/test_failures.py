@@ -26,7 +26,9 @@ def handled(n: int) -> Callable[[dict[str, float]], bool]:
     return lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == n
 
 
-@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
+@pytest.mark.parametrize(
+    "client", ["kafka-python", pytest.param("confluent", marks=pytest.mark.thorough)]
+)
 def test_partitions_added_while_running(
     broker: KafkaBroker, start: Start, tmp_path: Path, client: str
 ) -> None:
@@ -294,7 +296,9 @@ def test_broker_absent_at_the_start(stoppable: KafkaBroker, start: Start, tmp_pa
     early.wait_for_metrics(lambda now: now["iln_events_total"] == 10)
 
 
-@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
+@pytest.mark.parametrize(
+    "client", ["kafka-python", pytest.param("confluent", marks=pytest.mark.thorough)]
+)
 def test_broker_that_goes_away_and_comes_back(
     stoppable: KafkaBroker, start: Start, tmp_path: Path, client: str
 ) -> None:

@@ -22,9 +22,7 @@ SHORT = (
     Cell("fast", "smooth", 40_000),
     Cell("ridge-forgetting", "one-hot", 40_000),
     Cell("ridge", "collinear", 10_000),
-    Cell("accurate", "still", 6_000),
     Cell("accurate", "heavy-tailed", 6_000),
-    Cell("classifier", "one-hot", 10_000),
     Cell("pool", "collinear", 10_000),
     *(
         Cell(learner, "heavy-tailed", 3_000)
@@ -35,8 +33,8 @@ LONGER = (
     *(Cell("fast", stream, 60_000) for stream in ("still", "one-hot", "bursting")),
     *(Cell("ridge-forgetting", stream, 50_000) for stream in ("smooth", "still")),
     Cell("accurate", "smooth", 50_000),
-    Cell("accurate", "one-hot", 6_000),
-    *(Cell("classifier", stream, 10_000) for stream in ("still", "collinear")),
+    *(Cell("accurate", stream, 6_000) for stream in ("still", "one-hot")),
+    *(Cell("classifier", stream, 10_000) for stream in ("still", "one-hot", "collinear")),
     Cell("pool", "smooth", 20_000),
 )
 SMALL = ["--learner", "fast", "--stream", "smooth", "--events", "5000"]

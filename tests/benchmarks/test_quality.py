@@ -90,6 +90,7 @@ def invoke(*arguments):
     return CliRunner().invoke(app, list(arguments))
 
 
+@pytest.mark.thorough
 def test_check_passes_on_what_run_stored_and_fails_on_what_was_tampered_with(tmp_path):
     """`check` exits with 0 where nothing changed and with 1 where a stored ratio is not met; what
     is stored is not run again."""

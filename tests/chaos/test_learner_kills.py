@@ -16,8 +16,8 @@ from chaos.order_kills import N_PARTITIONS, kill_in_one_order
     [
         ("embedded", "transactional"),
         ("kafka", "transactional"),
-        ("kafka", "no-transactional"),
         pytest.param("embedded", "no-transactional", marks=pytest.mark.thorough),
+        pytest.param("kafka", "no-transactional", marks=pytest.mark.thorough),
     ],
 )
 def test_killed_as_never_killed(

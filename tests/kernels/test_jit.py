@@ -75,9 +75,6 @@ print(stats[1, 0], sum(join_target.stats.cache_hits.values()))
 """
 
 
-PLACES = {"beside the sources": "", "NUMBA_CACHE_DIR": "named"}
-
-
 @pytest.fixture
 def tree(request, tmp_path):
     """A copy of the kernels: its columns.py, a way to call one, and the cache folder."""
@@ -103,7 +100,12 @@ def tree(request, tmp_path):
     return package / "kernels" / "columns.py", call, place
 
 
-@pytest.mark.parametrize("tree", PLACES.values(), ids=PLACES.keys(), indirect=True)
+@pytest.mark.parametrize(
+    "tree",
+    ["", pytest.param("named", marks=pytest.mark.thorough)],
+    ids=["beside", "NUMBA_CACHE_DIR"],
+    indirect=True,
+)
 def test_an_edited_function_is_compiled_anew_for_its_callers(tree):
     """Machine code of unchanged sources is loaded; an edit in another file forces recompilation."""
     source, call, place = tree

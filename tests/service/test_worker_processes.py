@@ -185,7 +185,7 @@ def test_what_belongs_to_a_partition(
     assert_as_one_process(embedded, tmp_path, *more)
 
 
-@pytest.mark.parametrize("kind", ["embedded", "kafka"])
+@pytest.mark.parametrize("kind", ["embedded", pytest.param("kafka", marks=pytest.mark.thorough)])
 def test_a_worker_is_killed(make_log: Callable[..., TestedLog], tmp_path: Path, kind: str) -> None:
     """A worker that is killed is restarted and ends with the bits of a run without kills; no
     counter goes back, and the other worker is not disturbed."""
@@ -400,7 +400,7 @@ def test_settings_reach_the_workers_as_they_are(path: Path) -> None:
     """Values that text would change arrive unchanged, and so does what was given explicitly; more
     workers than partitions are refused."""
     given = in_process(path, pending_label='"0"', start="2026-01-31T12:00:00Z", partitions="3")
-    settings = WorkerJob.of(1, given).settings
+    settings = WorkerJob.of(1, given, (3,), accept_loss=False).settings
     assert settings == given
     assert settings.pending_label == "0"
     assert settings.model_fields_set == given.model_fields_set

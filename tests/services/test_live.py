@@ -34,6 +34,7 @@ QUERIES = [
 ]
 RECORDED = [rule for rule in RULES if "record" in rule]
 ALERTS = {rule["alert"]: rule["expr"] for rule in RULES if "alert" in rule}
+WAITS_A_MINUTE = "IlnApiModelOld"
 
 MODELS = {"healthy", "shrinking", "classifier"}
 OF_WORKERS = "log-events/shrinking-gradient"
@@ -196,7 +197,13 @@ def test_recording_rule_has_a_value_for_its_learners(
     eventually(recorded)
 
 
-@pytest.mark.parametrize("alert", ALERTS)
+@pytest.mark.parametrize(
+    "alert",
+    [
+        pytest.param(name, marks=[pytest.mark.thorough] if name == WAITS_A_MINUTE else [])
+        for name in ALERTS
+    ],
+)
 def test_alert_finds_what_is_wrong(alert: str, prometheus: PrometheusServer) -> None:
     """On real metrics each alert's condition picks what it is about, and nothing else."""
     eventually(lambda: models_in(prometheus.query("learner:iln_lag:seconds")) == MODELS)

@@ -329,8 +329,8 @@ def test_nothing_grows(tmp_path, run, page_of, show, last):
     ("task", "width", "scheme"),
     [
         ("regression", 360, "dark"),
-        ("regression", 1440, "light"),
-        ("classification", 360, "light"),
+        pytest.param("regression", 1440, "light", marks=pytest.mark.thorough),
+        pytest.param("classification", 360, "light", marks=pytest.mark.thorough),
         ("classification", 1440, "dark"),
     ],
 )
