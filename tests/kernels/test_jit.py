@@ -102,8 +102,10 @@ def tree(request, tmp_path):
 
 @pytest.mark.parametrize(
     "tree",
-    ["", pytest.param("named", marks=pytest.mark.thorough)],
-    ids=["beside", "NUMBA_CACHE_DIR"],
+    [
+        pytest.param("", id="beside the sources"),
+        pytest.param("named", id="NUMBA_CACHE_DIR", marks=pytest.mark.thorough),
+    ],
     indirect=True,
 )
 def test_an_edited_function_is_compiled_anew_for_its_callers(tree):
