@@ -41,8 +41,8 @@ demo: $(VENV)/demo
 test:
 	$(MAKE) --jobs 2 lint warm
 	$(PYTEST) -m 'not thorough' --doctest-modules --pyargs tests iln_stream
-	$(NEWEST) $(PYTEST) tests/services/test_live.py tests/services/test_prometheus_config.py \
-		tests/streams/kafka/test_transactional.py 'tests/chaos/test_learner_kills.py::test_killed_as_never_killed[kafka-transactional]' \
+	$(NEWEST) $(PYTEST) tests/services/test_prometheus_config.py tests/streams/kafka/test_transactional.py \
+		'tests/chaos/test_learner_kills.py::test_killed_as_never_killed[kafka-transactional]' \
 		tests/test_end_to_end.py::test_a_stream_through_kafka_is_learned_as_offline
 	PYTHON=$(BIN)/python tests/newest_river.sh
 
