@@ -171,7 +171,7 @@ Target = Annotated[
 """A number or a class; None: unknown."""
 
 
-class PredictingModel(BaseModel):
+class Model(BaseModel):
     """The model that predicted.
 
     Its state is that after all records before the event, in the order in which they were learned.
@@ -229,7 +229,7 @@ class Prediction(BaseModel):
     key: str | None = Field(
         description="The record's key, if it has one; bytes that are not UTF-8 as \\xff."
     )
-    model: PredictingModel
+    model: Model
     y_pred: Target = Field(
         description="The number in the units of y, or the most probable class; null before any "
         "class is known."

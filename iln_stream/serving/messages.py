@@ -131,7 +131,7 @@ LABELS: dict[str | None, tuple[type[Label], type[LabelBatch]]] = {
 """Models of a label and of several, by the learner's task."""
 
 
-class PredictedInterval(BaseModel):
+class Interval(BaseModel):
     """Where the label lies with probability `level`."""
 
     lower: float
@@ -155,7 +155,7 @@ class PredictionAnswer(BaseModel):
     y_pred: float | bool | str | None = Field(
         description="The number, or the most probable class; null before any class is known."
     )
-    interval: PredictedInterval | None = Field(
+    interval: Interval | None = Field(
         default=None, description="Only for numbers, and if the learner has intervals."
     )
     probabilities: dict[str, float] | None = Field(
@@ -166,7 +166,7 @@ class PredictionAnswer(BaseModel):
     )
 
 
-class PublishedVersion(BaseModel):
+class ModelVersion(BaseModel):
     """The version that predicted."""
 
     name: str
@@ -179,7 +179,7 @@ class PredictAnswer(BaseModel):
     """Predictions, in the order of the request."""
 
     predictions: list[PredictionAnswer]
-    model: PublishedVersion
+    model: ModelVersion
 
 
 class AppendAnswer(BaseModel):
@@ -188,7 +188,7 @@ class AppendAnswer(BaseModel):
     appended: list[Place]
 
 
-class ModelAnswer(PublishedVersion):
+class ModelAnswer(ModelVersion):
     """What is known of a model."""
 
     learner: str

@@ -26,8 +26,8 @@ def test_until_and_skip(broker, topic, command, tmp_path, caplog):
     assert done.code == 0, done.err
     done = command("rebuild", *shared, "--until=40", "--skip=0:5-7,0:9")
     assert done.code == 0, done.err
-    assert "log-events:0: skipped offsets 5-7, 9" in caplog.messages
-    assert "log-events:0: learned again up to offset 40" in done.err
+    assert f"{topic}:0: skipped offsets 5-7, 9" in caplog.messages
+    assert f"{topic}:0: learned again up to offset 40" in done.err
     assert "partition 0: learned 36 events; the state before had 50" in caplog.messages
     assert any(each.startswith("the rebuilt learner: running loss") for each in caplog.messages)
     rebuilt = saved(tmp_path, topic)

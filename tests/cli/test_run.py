@@ -125,7 +125,7 @@ def test_fault_as_json(tmp_path):
     """With log_format = json an internal error is an object with its traceback; exit code 1."""
     program = (
         "import iln_stream.cli.run as run, iln_stream.cli\n"
-        "def fail(*_): raise KeyError('oh')\n"
+        "def fail(*_, **__): raise KeyError('oh')\n"
         "run.Service = fail\n"
         "iln_stream.cli.main()\n"
     )

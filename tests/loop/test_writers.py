@@ -5,7 +5,7 @@ import pytest
 from iln_stream.loop import Step
 from iln_stream.loop.outputs import DeadLetterWriter, PredictionWriter
 from iln_stream.records import DeadLetter, Prediction, PredictionEncoder, read_prediction
-from iln_stream.records.messages import PredictingModel
+from iln_stream.records.messages import Model
 from iln_stream.streams import StreamPartition
 
 
@@ -50,7 +50,7 @@ def test_prediction(event_id, key, y):
     assert sent_key == (key or event_id)
     assert read_prediction(value) == Prediction(
         version=2, stream="s", partition=2, offset=7, id=event_id, time=60.0, key=key,
-        model=PredictingModel(name="m", version="v"), y_pred=0.1, y=y,
+        model=Model(name="m", version="v"), y_pred=0.1, y=y,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from iln_stream.records import (
     PredictionEncoder,
     read_prediction,
 )
-from iln_stream.records.messages import KEY_LIMIT, PAYLOAD_LIMIT, PredictingModel
+from iln_stream.records.messages import KEY_LIMIT, PAYLOAD_LIMIT, Model
 from iln_stream.records.schemas import FOLDER, as_text, schemas
 
 
@@ -69,7 +69,7 @@ texts = st.text(st.characters(codec="utf-8"))
 finite = st.floats(allow_nan=False, allow_infinity=False)
 classes = st.booleans() | st.integers(-(2**53), 2**53) | texts
 probabilities = st.dictionaries(classes, st.floats(0, 1), max_size=4)
-MODEL = PredictingModel(name='m"ü', version="5f3a")
+MODEL = Model(name='m"ü', version="5f3a")
 
 
 def encoded(y_pred, y=None, *, key=None, intervals=(), levels=()):
@@ -88,7 +88,7 @@ def test_encoder_writes_predictions(stream, event_id, key, time, y_pred, y):
     text = PredictionEncoder(stream, "m", "v")(3, 2**62, event_id, time, key, y_pred, y)
     assert read_prediction(text) == Prediction(
         version=2, stream=stream, partition=3, offset=2**62, id=event_id, time=time, key=key,
-        model=PredictingModel(name="m", version="v"), y_pred=y_pred, y=y,
+        model=Model(name="m", version="v"), y_pred=y_pred, y=y,
     )  # fmt: skip
     assert json.loads(text)["y_pred"] == y_pred  # with another parser, too
 
@@ -109,7 +109,7 @@ def test_encoder_writes_contenders(y_pred, version):
     """With challengers, a prediction names the contender that made it, and that one's version."""
     encode = PredictionEncoder("s", MODEL.name, MODEL.version, versions={'l"i': version})
     text = encode(3, 2**62, "e", 60.0, None, y_pred, None, contender='l"i')
-    model = PredictingModel(name=MODEL.name, version=version)
+    model = Model(name=MODEL.name, version=version)
     want = expected(y_pred, contender='l"i').model_copy(update={"model": model})
     assert read_prediction(text) == want
     assert list(json.loads(text)) == list(json.loads(want.model_dump_json(exclude_unset=True)))
