@@ -20,7 +20,7 @@ from iln_stream.service import Settings, dead_letters_address, output_stream, so
 from iln_stream.service.rebuild import RebuildPositions
 from iln_stream.service.settings import StreamSettings
 from iln_stream.service.streams import label_stream
-from iln_stream.streams import Appender, Connector, Log, NewRecord, Record, Resume, Sink, stream_at
+from iln_stream.streams import Appender, Scheme, Log, NewRecord, Record, Resume, Sink, stream_at
 
 Key = tuple[str, int, int, str]
 """Identity of a record: stream, partition, offset and checksum."""
@@ -136,7 +136,7 @@ class ReplayedLetters:
             self._originals[mark.copy_key] = mark.key
 
 
-def _read(stream: Connector) -> Iterator[Mark]:
+def _read(stream: Scheme) -> Iterator[Mark]:
     """Yield the marks in order."""
     try:
         source = stream.written()
@@ -168,7 +168,7 @@ class OriginalRecords:
 
     """
 
-    def __init__(self, logs: Mapping[str, Connector]) -> None:
+    def __init__(self, logs: Mapping[str, Scheme]) -> None:
         self._logs = logs
         self._readers: dict[tuple[str, int], _Reader] = {}
 

@@ -23,7 +23,7 @@ from iln_stream.service import SettingsError, parser_of, source_stream
 from iln_stream.service.decoding import FIELDS
 from iln_stream.service.settings import FormatSettings, LoopSettings, default_of
 from iln_stream.service.streams import label_stream, settings_of_labels
-from iln_stream.streams import Connector, Log, Record, Resume, Source
+from iln_stream.streams import Scheme, Log, Record, Resume, Source
 
 _POLL_SECONDS = 5.0
 _WIDEST = 24
@@ -124,7 +124,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         _print(out, f"# {remark}", soft_wrap=True)
 
 
-def _start(settings: LoopSettings, stream: Connector) -> dict[str, str | int]:
+def _start(settings: LoopSettings, stream: Scheme) -> dict[str, str | int]:
     """Return where a run of the proposal begins, if it was given or a log needs it."""
     start = settings.start
     if start is not None:
@@ -134,7 +134,7 @@ def _start(settings: LoopSettings, stream: Connector) -> dict[str, str | int]:
     return {"start": "earliest"} if needed else {}
 
 
-def _recent_ids(settings: LoopSettings, stream: Connector, fields: list[Field]) -> dict[str, int]:
+def _recent_ids(settings: LoopSettings, stream: Scheme, fields: list[Field]) -> dict[str, int]:
     """Return how many ids are kept, if records can be repeats: ids repeat, or it is a log."""
     if settings.recent_ids is not None:
         return {"recent_ids": settings.recent_ids}
@@ -143,7 +143,7 @@ def _recent_ids(settings: LoopSettings, stream: Connector, fields: list[Field]) 
 
 
 def _read(
-    settings: FormatSettings, stream: Connector, n_records: int, console: Console
+    settings: FormatSettings, stream: Scheme, n_records: int, console: Console
 ) -> list[Mapping[str, Any]]:
     """Return the fields of a stream's first records, and say how many can't be read."""
     parse = parser_of(settings, stream)
@@ -259,7 +259,7 @@ def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:
     console.print(text, markup=False, emoji=False, soft_wrap=soft_wrap)
 
 
-def _records(stream: Connector, n: int) -> Iterator[Record]:
+def _records(stream: Scheme, n: int) -> Iterator[Record]:
     """Yield the records of the source that are there now; of a log, of each partition alike.
 
     Keys choose partitions, so the first partition alone may lack some kinds of records. If a

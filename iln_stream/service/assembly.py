@@ -27,7 +27,7 @@ from iln_stream.service.streams import build_label_log, label_stream
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Checkpoint
 from iln_stream.state import StateDict
-from iln_stream.streams import Connector, Source
+from iln_stream.streams import Scheme, Source
 
 
 class _Stateful(Protocol):
@@ -74,7 +74,7 @@ class Assembly:
     def __init__(
         self,
         settings: LoopSettings,
-        stream: Connector,
+        stream: Scheme,
         source: Source,
         learner: Any,
         model: str,
@@ -100,14 +100,14 @@ class Assembly:
         self._labels = build_label_log(settings, task)
         self._read(settings, stream, source)
 
-    def _read(self, records: RecordSettings, stream: Connector, source: Source) -> None:
+    def _read(self, records: RecordSettings, stream: Scheme, source: Source) -> None:
         self._source = source
         labelled = self._labels is None and not isinstance(self.learner, PredictOnly)
         self.mapped = build_decoder(records, stream, self.task, labelled=labelled)
         self._decoder = self.mapped or EnvelopeDecoder(self.task.event_type, self.task.label_type)
         self._weights = build_weights(self._settings, records, self.learner)
 
-    def reading(self, records: RecordSettings, stream: Connector, source: Source) -> "Assembly":
+    def reading(self, records: RecordSettings, stream: Scheme, source: Source) -> "Assembly":
         """Return the assembly in which the same learner reads a stream that has its own labels."""
         other = copy(self)
         other._labels = None

@@ -19,7 +19,7 @@ from iln_stream.service.streams import (
     source_stream,
 )
 from iln_stream.settings import SettingsError
-from iln_stream.streams import Connector
+from iln_stream.streams import Scheme
 
 _ROLES = ("target", "id_field", "time_field", "weight_field")
 
@@ -79,7 +79,7 @@ def check_settings(settings: Settings) -> None:
         )
 
 
-def check_labels(settings: Settings, source: Connector) -> None:
+def check_labels(settings: Settings, source: Scheme) -> None:
     """Check that the settings of labels fit the others.
 
     Raises
@@ -189,7 +189,7 @@ def _check_horizon(settings: Settings) -> None:
             )
 
 
-def _check_workers(settings: Settings, source: Connector) -> None:
+def _check_workers(settings: Settings, source: Scheme) -> None:
     """Refuse several processes where only one can learn, resume or write."""
     if not source.is_log:
         raise SettingsError(
@@ -215,7 +215,7 @@ def _check_workers(settings: Settings, source: Connector) -> None:
         raise SettingsError(f"workers: {'; '.join(needed)}; or unset workers")
 
 
-def _check_warm_start(settings: Settings, source: Connector) -> None:
+def _check_warm_start(settings: Settings, source: Scheme) -> None:
     if not source.is_log:
         raise SettingsError(
             f"warm_start: after the history a run goes on with a log, and {source.address} is "
@@ -228,7 +228,7 @@ def _check_warm_start(settings: Settings, source: Connector) -> None:
     records_of_files(settings)
 
 
-def _warn_of_ignored(settings: Settings, source: Connector) -> None:
+def _warn_of_ignored(settings: Settings, source: Scheme) -> None:
     ignored = [name for name in _ONLY_FOR_LOGS if name in settings.model_fields_set]
     if ignored and not source.is_log:
         warnings.warn(

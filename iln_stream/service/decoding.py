@@ -23,7 +23,7 @@ from iln_stream.service.settings import (
     default_of,
 )
 from iln_stream.settings import SettingsError
-from iln_stream.streams import Connector
+from iln_stream.streams import Scheme
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ REGISTRY_SECRETS = ("basic.auth.user.info", "bearer.auth.token", "ssl.key.passwo
 
 
 def mapping_of(
-    settings: RecordSettings, stream: Connector, *, labelled: bool = True
+    settings: RecordSettings, stream: Scheme, *, labelled: bool = True
 ) -> FieldMapping | None:
     """Return the mapping of a stream's fields; None: its records are events.
 
@@ -93,7 +93,7 @@ def mapping_of(
 
 
 def build_decoder(
-    settings: RecordSettings, stream: Connector, task: Task, *, labelled: bool = True
+    settings: RecordSettings, stream: Scheme, task: Task, *, labelled: bool = True
 ) -> MappedDecoder | None:
     """Return the decoder of a stream's records; None: they are events.
 
@@ -111,7 +111,7 @@ def build_decoder(
     )
 
 
-def parser_of(settings: FormatSettings, stream: Connector) -> Parse:
+def parser_of(settings: FormatSettings, stream: Scheme) -> Parse:
     """Return the function that makes fields of a stream's payloads; it connects to the registry.
 
     Raises
@@ -186,7 +186,7 @@ def described(settings: RecordSettings) -> dict[str, Any] | None:
 
 
 def saved_fields(
-    configuration: Mapping[str, Any], settings: RecordSettings, stream: Connector
+    configuration: Mapping[str, Any], settings: RecordSettings, stream: Scheme
 ) -> dict[str, Any]:
     """Return the settings of fields in a snapshot's configuration; none if any are given.
 
@@ -218,7 +218,7 @@ def saved_fields(
     return missing
 
 
-def check_format(settings: FormatSettings, stream: Connector) -> None:
+def check_format(settings: FormatSettings, stream: Scheme) -> None:
     """Refuse a format that does not fit the stream or the other settings."""
     if settings.decoder is not None:
         if settings.format != "json":

@@ -32,7 +32,7 @@ from iln_stream.service.http import stop_on_signals
 from iln_stream.service.settings import LoopSettings, RecordSettings, default_of, own_values
 from iln_stream.settings import SettingsError
 from iln_stream.state import StateDict
-from iln_stream.streams import Connector, StreamOptions, stream_at
+from iln_stream.streams import Scheme, StreamOptions, stream_at
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ _MAY_BE_ABSENT = ("target", "id_field", "time_field", "weight_field", "decoder")
 class _File(NamedTuple):
     """A file of history, with the settings that read it."""
 
-    stream: Connector
+    stream: Scheme
     records: RecordSettings
 
 

@@ -32,7 +32,7 @@ from iln_stream.service.warm_start import named
 from iln_stream.service.warming import Compilation
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Snapshot, SnapshotFolder
-from iln_stream.streams import Connector, Resume, Selection, StreamPartition, as_texts
+from iln_stream.streams import Scheme, Resume, Selection, StreamPartition, as_texts
 
 
 class Loss(NamedTuple):
@@ -115,7 +115,7 @@ class RebuildPositions:
 
     """
 
-    def __init__(self, settings: Settings, stream: Connector) -> None:
+    def __init__(self, settings: Settings, stream: Scheme) -> None:
         self._before: dict[StreamPartition, int] = {}
         if settings.snapshots is None:
             return
@@ -225,7 +225,7 @@ class _Opened(NamedTuple):
 
 def _open(
     settings: Settings,
-    stream: Connector,
+    stream: Scheme,
     reader: Assignment,
     until: int | dt.datetime | None,
     skip: Skip,
@@ -266,7 +266,7 @@ def _open(
 
 def _rebuild_one(
     settings: Settings,
-    stream: Connector,
+    stream: Scheme,
     reader: Assignment,
     until: int | dt.datetime | None,
     skip: Skip,
@@ -326,7 +326,7 @@ def _history(settings: Settings, recovery: Recovery) -> dict[str, Any] | None:
 
 def _stop_at(
     settings: Settings,
-    stream: Connector,
+    stream: Scheme,
     origin: StreamPartition,
     reached: int,
     until: int | dt.datetime | None,

@@ -48,7 +48,7 @@ from iln_stream.snapshots import (
 )
 from iln_stream.state import StateDict
 from iln_stream.streams import (
-    Connector,
+    Scheme,
     Journal,
     Log,
     PartitionRun,
@@ -247,7 +247,7 @@ def configuration(
     return found if history is None else {**found, HISTORY: history}
 
 
-def folder_of(settings: Settings, stream: Connector, reader: Assignment) -> Path:
+def folder_of(settings: Settings, stream: Scheme, reader: Assignment) -> Path:
     """Return the folder of a reader's snapshots."""
     assert settings.snapshots is not None
     return Path(settings.snapshots) / f"{stream.name}-{reader.name}"
@@ -288,7 +288,7 @@ class Recovery:
     """
 
     def __init__(
-        self, settings: Settings, stream: Connector, reader: Assignment, forget: bool = False
+        self, settings: Settings, stream: Scheme, reader: Assignment, forget: bool = False
     ) -> None:
         self._settings = settings
         self._stream = stream

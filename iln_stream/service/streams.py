@@ -28,7 +28,7 @@ from iln_stream.service.settings import (
 )
 from iln_stream.settings import SettingsError
 from iln_stream.streams import (
-    Connector,
+    Scheme,
     Log,
     Record,
     Resume,
@@ -42,12 +42,12 @@ from iln_stream.streams import (
 )
 
 
-def source_stream(settings: StreamSettings) -> Connector:
+def source_stream(settings: StreamSettings) -> Scheme:
     """Return the source's stream, not yet opened."""
     return stream_at(settings.source_address, stream_options(settings))
 
 
-def output_stream(settings: StreamSettings, address: str) -> Connector:
+def output_stream(settings: StreamSettings, address: str) -> Scheme:
     """Return the output stream at an address, not yet opened."""
     return stream_at(address, stream_options(settings))
 
@@ -139,7 +139,7 @@ def _are_as_usual(settings: StreamSettings) -> bool:
     return not any(of_source) and settings.labels_settings.keys().isdisjoint(_USUAL)
 
 
-def label_stream(settings: StreamSettings) -> Connector | None:
+def label_stream(settings: StreamSettings) -> Scheme | None:
     """Return the stream of labels, not yet opened; None: labels are in the source."""
     if settings.labels is None:
         return None
@@ -164,7 +164,7 @@ def build_label_log(settings: StreamSettings, task: Task) -> LabelLog[LabelDecod
 
 
 def time_of_records(
-    settings: StreamSettings, source: Connector
+    settings: StreamSettings, source: Scheme
 ) -> Callable[[Record], float | None] | None:
     """Return the function that reads the times of events and labels; None: there are no labels."""
     labels = label_stream(settings)
@@ -210,7 +210,7 @@ def mapping_of_labels(own: LogSettings) -> FieldMapping:
 
 
 def _record_time(
-    mapping: FieldMapping, settings: FormatSettings, stream: Connector
+    mapping: FieldMapping, settings: FormatSettings, stream: Scheme
 ) -> RecordTime | None:
     if mapping.time_field is None:
         return None
@@ -268,7 +268,7 @@ class Assignment(NamedTuple):
 
 
 def readers(
-    settings: StreamSettings, stream: Connector, *, accepts_loss: bool = False
+    settings: StreamSettings, stream: Scheme, *, accepts_loss: bool = False
 ) -> list[Assignment]:
     """Return the readers that the settings describe.
 
@@ -317,7 +317,7 @@ def kind_of(horizon: str | None) -> str:
     return "" if horizon is None else f"@{horizon}"
 
 
-def _readers_of_partitions(settings: StreamSettings, stream: Connector) -> list[Assignment]:
+def _readers_of_partitions(settings: StreamSettings, stream: Scheme) -> list[Assignment]:
     if not stream.is_log:
         return [Assignment(stream.name, "0", (0,), settings.seed)]
     chosen = chosen_partitions(settings, stream)
@@ -344,14 +344,14 @@ def _readers_of_partitions(settings: StreamSettings, stream: Connector) -> list[
     return [Assignment(stream.name, name, chosen, settings.seed, of_labels)]
 
 
-def chosen_partitions(settings: SourceSettings, stream: Connector) -> tuple[int, ...]:
+def chosen_partitions(settings: SourceSettings, stream: Scheme) -> tuple[int, ...]:
     """Return the partitions of a log that the settings choose, ascending."""
     if settings.partitions == "all":
         return tuple(stream.partitions())
     return tuple(sorted({int(number) for number in settings.partitions.split(",")}))
 
 
-def _check_same_number(stream: Connector, labels: Connector) -> None:
+def _check_same_number(stream: Scheme, labels: Scheme) -> None:
     """Refuse labels that may be in another partition than their events."""
     n_events, n_labels = len(stream.partitions()), len(labels.partitions())
     if n_events != n_labels:
@@ -390,7 +390,7 @@ def seed_of(seed: int, partition: int) -> int:
 
 def open_inputs(
     settings: StreamSettings,
-    stream: Connector,
+    stream: Scheme,
     reader: Assignment,
     start: Callable[[StreamPartition], Start | None],
 ) -> list[Log]:
@@ -405,7 +405,7 @@ def open_inputs(
     reader
         Partitions to open.
     start
-        Returns where to start reading a partition; see `Connector.log`.
+        Returns where to start reading a partition; see `Scheme.log`.
 
     """
     with ExitStack() as opened:
@@ -420,7 +420,7 @@ def open_inputs(
 
 def open_one(
     settings: StreamSettings,
-    stream: Connector,
+    stream: Scheme,
     origin: StreamPartition,
     start: Start | None,
     stop_at: int | None = None,
@@ -431,7 +431,7 @@ def open_one(
     return log.log(origin.partition, start, stop_at=stop_at)
 
 
-def one_source(settings: StreamSettings, stream: Connector, inputs: Sequence[Log]) -> Log:
+def one_source(settings: StreamSettings, stream: Scheme, inputs: Sequence[Log]) -> Log:
     """Return partitions as one source, whose order is not kept."""
     if len(inputs) == 1:
         return inputs[0]

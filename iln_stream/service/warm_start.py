@@ -38,7 +38,7 @@ from iln_stream.service.streams import (
 from iln_stream.service.warming import Compilation
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Header, Positions, learner_state
-from iln_stream.streams import Connector, Log, Resume, Start, StreamPartition, as_texts
+from iln_stream.streams import Scheme, Log, Resume, Start, StreamPartition, as_texts
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class _Failures(Listener):
 
 def warm_up(
     settings: Settings,
-    stream: Connector,
+    stream: Scheme,
     reader: Assignment,
     contest: Contest[Any],
     names: Sequence[str],
@@ -137,7 +137,7 @@ def warm_up(
 
 def _learn(
     settings: Settings,
-    stream: Connector,
+    stream: Scheme,
     reader: Assignment,
     learner: Any,
     name: str,
@@ -260,7 +260,7 @@ def warm_start(settings: Settings, console: Console | None = None) -> list[Warme
 
 def warm_readers(
     settings: Settings,
-    stream: Connector,
+    stream: Scheme,
     parts: Sequence[Assignment],
     console: Console | None,
     watch: Callable[[Assignment], HistoryProgress | None] = lambda _: None,
@@ -282,7 +282,7 @@ def warm_readers(
 
 def _warm(
     settings: Settings,
-    stream: Connector,
+    stream: Scheme,
     reader: Assignment,
     recovery: Recovery,
     console: Console | None,

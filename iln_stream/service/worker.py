@@ -49,7 +49,7 @@ from iln_stream.service.warm_start import warm_up, warn_of_other_history
 from iln_stream.snapshots import Checkpoint, learner_state
 from iln_stream.snapshots.publisher import Capture, Publisher
 from iln_stream.state import pack
-from iln_stream.streams import Connector, Log, LogPartitions, Sequencer, Source
+from iln_stream.streams import Scheme, Log, LogPartitions, Sequencer, Source
 
 
 def connect_live(
@@ -138,7 +138,7 @@ def _digest(*parts: bytes) -> str:
 
 def build_publisher(
     settings: Settings,
-    stream: Connector,
+    stream: Scheme,
     reader: Assignment,
     source: Source,
     assembly: Assembly,
@@ -194,7 +194,7 @@ def build_publisher(
     )
 
 
-def published_name(stream: Connector, reader: Assignment) -> str:
+def published_name(stream: Scheme, reader: Assignment) -> str:
     """Return the name of a reader's published version: that of the folder of its snapshots.
 
     A file's name stands for its path.
@@ -242,7 +242,7 @@ class Worker:
     def __init__(
         self,
         settings: Settings,
-        stream: Connector,
+        stream: Scheme,
         reader: Assignment,
         metrics: Metrics,
         outputs: Outputs,
@@ -310,8 +310,7 @@ class Worker:
             if isinstance(self.source, Sequencer):
                 n_labels = partial(self.loop.n_in_hand, labels=True)
                 metrics.export(self.watched.labels, label_metrics(self.source, n_labels))
-            for each in reversed(self.loop.listeners):
-                opened.callback(each.close)
+            opened.callback(self._close_listeners)
             self._opened = opened.pop_all()
 
     @property
@@ -342,11 +341,16 @@ class Worker:
         """Close the listeners and the source, and unlock the snapshots."""
         self._opened.close()
 
+    def _close_listeners(self) -> None:
+        with ExitStack() as closing:  # one that fails keeps no other from closing
+            for each in reversed(self.loop.listeners):
+                closing.callback(each.close)
+
     @property
     def _labels(self) -> LogPartitions | None:
         return self.source.labels if isinstance(self.source, Sequencer) else None
 
-    def _connection_logs(self, settings: Settings, stream: Connector) -> list[ConnectionLog]:
+    def _connection_logs(self, settings: Settings, stream: Scheme) -> list[ConnectionLog]:
         """Return a log of connections for each broker."""
         logs = [ConnectionLog(self.source, stream.peer)]
         labels = label_stream(settings)
@@ -374,7 +378,7 @@ class Worker:
 
 def _restored_or_new(
     settings: Settings,
-    stream: Connector,
+    stream: Scheme,
     reader: Assignment,
     recovery: Recovery | None,
     watch: Callable[[WarmUpProgress], None],
@@ -389,7 +393,7 @@ def _restored_or_new(
 
 
 def open_source(
-    settings: LoopSettings, stream: Connector, reader: Assignment, recovery: Recovery | None = None
+    settings: LoopSettings, stream: Scheme, reader: Assignment, recovery: Recovery | None = None
 ) -> Source:
     """Open the reader's partitions as one source."""
     if not stream.is_log:

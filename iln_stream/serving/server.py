@@ -20,7 +20,7 @@ from iln_stream.serving.protocol import GracefulServer, LimitedProtocol, listen,
 from iln_stream.serving.settings import ApiSettings
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots.follower import Follower
-from iln_stream.streams import Connector, StreamOptions, stream_at
+from iln_stream.streams import Scheme, StreamOptions, stream_at
 
 log = logging.getLogger(__name__)
 
@@ -146,7 +146,7 @@ def _appending(settings: ApiSettings, metrics: ApiMetrics) -> Appending:
             kafka_secrets=settings.kafka_secrets,
         ),
     )
-    if type(log_stream).appender is Connector.appender:
+    if type(log_stream).appender is Scheme.appender:
         raise SettingsError(
             f"events = {settings.events!r}: can't be appended to; give sqlite:PATH or kafka:TOPIC, "
             "or nothing for a server that only predicts"

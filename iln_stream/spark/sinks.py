@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from iln_stream.errors import SinkError
 from iln_stream.spark.one_key import DEAD_LETTER, PREDICTION
-from iln_stream.streams import Connector, StreamOptions, TransactionalSink, stream_at
+from iln_stream.streams import Scheme, StreamOptions, TransactionalSink, stream_at
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -80,7 +80,7 @@ class LogSink:
     """
 
     def __init__(
-        self, source: Connector, predictions: str, dead_letters: str, options: StreamOptions
+        self, source: Scheme, predictions: str, dead_letters: str, options: StreamOptions
     ) -> None:
         origin = _origin(source)
         self._sinks: dict[str, TransactionalSink] = {}
@@ -118,7 +118,7 @@ class LogSink:
 
 
 def sink_at(
-    address: str, dead_letters: str | None, source: Connector, options: StreamOptions
+    address: str, dead_letters: str | None, source: Scheme, options: StreamOptions
 ) -> BatchSink:
     """Return the sink at an address: `folder:PATH`, or a log with transactions.
 
@@ -141,7 +141,7 @@ def sink_at(
     return LogSink(source, address, letters, options)
 
 
-def _origin(source: Connector) -> _Origin:
+def _origin(source: Scheme) -> _Origin:
     partitions = source.partitions()
     log = source.log(partitions[0], "latest")
     try:

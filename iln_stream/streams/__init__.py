@@ -1,6 +1,6 @@
 """Sources of events, and sinks for predictions and dead letters."""
 
-from iln_stream.streams.addresses import AddressError, Connector, StreamOptions, schemes, stream_at
+from iln_stream.streams.addresses import AddressError, Scheme, StreamOptions, schemes, stream_at
 from iln_stream.streams.base import (
     Appended,
     Appender,
@@ -25,7 +25,7 @@ __all__ = [
     "AddressError",
     "Appended",
     "Appender",
-    "Connector",
+    "Scheme",
     "Journal",
     "Log",
     "LogPartitions",

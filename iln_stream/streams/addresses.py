@@ -44,7 +44,7 @@ class StreamOptions:
     separator: str = ","
 
 
-class Connector:
+class Scheme:
     """A kind of stream: override what it supports; the rest raises an error with the address.
 
     A new kind needs a module with a subclass and a line in `_SCHEMES` or, in another package, an
@@ -186,7 +186,7 @@ class Connector:
         )
 
 
-class ImportedScheme(Connector):
+class ImportedScheme(Scheme):
     """`package.module:attribute` of a source or a sink, or of a function that returns one.
 
     The function gets the `StreamOptions`.
@@ -240,7 +240,7 @@ class AddressError(UnrecoverableError):
     """An address that names no stream."""
 
 
-def stream_at(address: str, options: StreamOptions) -> Connector:
+def stream_at(address: str, options: StreamOptions) -> Scheme:
     """Return the stream at an address, without opening it.
 
     Parameters
@@ -285,7 +285,7 @@ def schemes() -> list[str]:
     return [*_SCHEMES, *(point.name for point in entry_points(group=GROUP))]
 
 
-def _scheme(name: str) -> type[Connector]:
+def _scheme(name: str) -> type[Scheme]:
     if name in _SCHEMES:
         module, _, attribute = _SCHEMES[name].partition(":")
         return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]

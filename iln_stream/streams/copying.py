@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, Literal, cast
 
 from iln_stream.errors import LostPlaceError, SinkError, SourceError
-from iln_stream.streams.addresses import Connector
+from iln_stream.streams.addresses import Scheme
 from iln_stream.streams.base import Log, Record, Resume, Sink, Source, Start
 from iln_stream.streams.sqlite import SqliteImporter
 from iln_stream.streams.sqlite.scheme import SqliteScheme
@@ -66,7 +66,7 @@ Again = Literal["continue", "again"]
 
 
 def import_records(
-    source: Connector,
+    source: Scheme,
     target: SqliteScheme,
     start: Start = "earliest",
     how: Again | None = None,
@@ -141,7 +141,7 @@ def import_records(
     return progress
 
 
-def _resumed(source: Connector, partition: int, place: Resume) -> Log:
+def _resumed(source: Scheme, partition: int, place: Resume) -> Log:
     try:
         return source.log(partition, place)
     except LostPlaceError as error:
@@ -209,7 +209,7 @@ def _in_json(value: Any) -> Any:
 
 def export_records(
     source: SqliteScheme,
-    target: Connector,
+    target: Scheme,
     start: Mapping[int, Start] | None = None,
     progress: CopyProgress | None = None,
 ) -> CopyProgress:
@@ -264,7 +264,7 @@ def export_records(
 class _Sinks:
     """Sinks of a stream, opened when they are needed."""
 
-    def __init__(self, target: Connector, opened: ExitStack, per_partition: bool) -> None:
+    def __init__(self, target: Scheme, opened: ExitStack, per_partition: bool) -> None:
         self._target = target
         self._opened = opened
         self._per_partition = per_partition
@@ -326,9 +326,7 @@ def _records(log: Log) -> Iterator[Record]:
         yield from log.poll(_POLL_SECONDS)
 
 
-def _other_partitions(
-    source: Connector, n_source: int, target: Connector, n_target: int
-) -> SinkError:
+def _other_partitions(source: Scheme, n_source: int, target: Scheme, n_target: int) -> SinkError:
     return SinkError(
         f"{source.address} has {n_source} partitions and {target.address} has {n_target}: choose a "
         f"topic that does not exist, and it is created with {n_source}"

@@ -157,7 +157,7 @@ def after(
     >>> from iln_stream.streams import PartitionRun, StreamPartition, after
     >>> p, q = StreamPartition("events", 0), StreamPartition("events", 1)
     >>> after([PartitionRun(p, 5), PartitionRun(q, 3), PartitionRun(p, 9)], {p: 7, q: 3})
-    [Run(origin=StreamPartition(stream='events', partition=0), end=9)]
+    [PartitionRun(origin=StreamPartition(stream='events', partition=0), end=9)]
 
     """
     return [run for run in runs if run.end > positions.get(run.origin, 0)]

@@ -9,7 +9,7 @@ from typing import Any
 from river import datasets
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.addresses import Connector
+from iln_stream.streams.addresses import Scheme
 from iln_stream.streams.base import Record, Source, StreamPartition
 
 _BATCH = 500
@@ -99,7 +99,7 @@ def _label(y: Any) -> Any:
     return 2.0 * y - 1.0 if isinstance(y, bool) else y
 
 
-class RiverScheme(Connector):
+class RiverScheme(Scheme):
     """`river:NAME` for a data set of River, `synthetic:NAME` for a synthetic stream."""
 
     form = "examples"

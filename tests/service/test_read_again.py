@@ -33,10 +33,10 @@ def test_offsets_of_both_logs(settings: Settings) -> None:
         folder = SnapshotFolder(folder_of(settings, stream, reader))
         folder.path.mkdir(parents=True)
         for epoch, more in ((1, 100), (2, 0)):
-            number = reader.partitions[0]
-            rebuilt = {number: events + more, -1 - number: labels + more}
+            of_events, of_labels = reader.origins
+            rebuilt = {of_events: events + more, of_labels: labels + more}
             header = Header(
-                *(stream.name, {number: 20}, None, 2, epoch, {}),
+                *(stream.name, {of_events: 20}, None, 2, epoch, {}),
                 seed=1,
                 saved_at="2026-01-31T12:00:00Z",
                 rebuilt=rebuilt,

@@ -3,7 +3,7 @@
 import pytest
 
 from iln_stream.errors import SinkError, SourceError
-from iln_stream.streams import AddressError, Connector, StreamOptions, schemes, stream_at
+from iln_stream.streams import AddressError, Scheme, StreamOptions, schemes, stream_at
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_missing_name(scheme):
 def test_unsupported(call, error):
     """Each method that a scheme does not override raises an error with the address."""
     with pytest.raises(error, match="queue:events"):
-        call(Connector("queue", "events", StreamOptions()))
+        call(Scheme("queue", "events", StreamOptions()))
 
 
 def test_defaults():
     """A scheme can be checked and waited for without overriding anything."""
-    scheme = Connector("queue", "events", StreamOptions())
+    scheme = Scheme("queue", "events", StreamOptions())
     scheme.check()
     scheme.wait()
     assert (scheme.address, scheme.peer, scheme.place) == ("queue:events",) * 3

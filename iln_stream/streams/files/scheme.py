@@ -6,13 +6,13 @@ from pathlib import Path
 from types import ModuleType
 
 from iln_stream.errors import NoStreamError, SinkError, SourceError
-from iln_stream.streams.addresses import Connector, Form
+from iln_stream.streams.addresses import Scheme, Form
 from iln_stream.streams.base import Sink, Source
 from iln_stream.streams.files.csv import CsvSource, columns_of, separator_of
 from iln_stream.streams.files.json_lines import JsonLinesSink, JsonLinesSource
 
 
-class FileScheme(Connector):
+class FileScheme(Scheme):
     """A path: reads `.jsonl`, `.csv` and `.parquet` files; appends JSON lines to any file."""
 
     is_shared = False
@@ -96,7 +96,7 @@ def _parquet(path: Path) -> ModuleType:
     return parquet
 
 
-class StandardScheme(Connector):
+class StandardScheme(Scheme):
     """`-`: JSON lines from standard input or to standard output."""
 
     is_shared = False

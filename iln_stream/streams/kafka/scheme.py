@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.addresses import Connector
+from iln_stream.streams.addresses import Scheme
 from iln_stream.streams.base import Appender, Log, Sink, Source, Start
 from iln_stream.streams.kafka.connection import (
     log_in,
@@ -19,7 +19,7 @@ from iln_stream.streams.kafka.producer import KafkaAppender, KafkaSink, create_t
 from iln_stream.streams.kafka.transactional import KafkaTransactionalSink
 
 
-class KafkaScheme(Connector):
+class KafkaScheme(Scheme):
     """`kafka:TOPIC`."""
 
     is_log = True

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from iln_stream.errors import SinkError, SourceError
-from iln_stream.streams.addresses import Connector, StreamOptions
+from iln_stream.streams.addresses import Scheme, StreamOptions
 from iln_stream.streams.base import Appender, Log, Sink, Source, Start, TransactionalSink
 from iln_stream.streams.sqlite.database import Database
 from iln_stream.streams.sqlite.log import SqliteLog
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 _DEFAULT_TOPIC = "events"
 
 
-class SqliteScheme(Connector):
+class SqliteScheme(Scheme):
     """`sqlite:PATH`, the topic `events` of the file, or `sqlite:PATH#TOPIC`.
 
     Attributes
