@@ -20,7 +20,7 @@ from iln_stream.service import Settings, dead_letters_address, output_stream, so
 from iln_stream.service.rebuild import RebuildPositions
 from iln_stream.service.settings import StreamSettings
 from iln_stream.service.streams import label_stream
-from iln_stream.streams import Appender, Scheme, Log, NewRecord, Record, Resume, Sink, stream_at
+from iln_stream.streams import Appender, Log, NewRecord, Record, Resume, Scheme, Sink, stream_at
 
 Key = tuple[str, int, int, str]
 """Identity of a record: stream, partition, offset and checksum."""

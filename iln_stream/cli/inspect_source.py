@@ -23,7 +23,7 @@ from iln_stream.service import SettingsError, parser_of, source_stream
 from iln_stream.service.decoding import FIELDS
 from iln_stream.service.settings import FormatSettings, LoopSettings, default_of
 from iln_stream.service.streams import label_stream, settings_of_labels
-from iln_stream.streams import Scheme, Log, Record, Resume, Source
+from iln_stream.streams import Log, Record, Resume, Scheme, Source
 
 _POLL_SECONDS = 5.0
 _WIDEST = 24

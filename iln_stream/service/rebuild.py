@@ -32,7 +32,7 @@ from iln_stream.service.warm_start import named
 from iln_stream.service.warming import Compilation
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Snapshot, SnapshotFolder
-from iln_stream.streams import Scheme, Resume, Selection, StreamPartition, as_texts
+from iln_stream.streams import Resume, Scheme, Selection, StreamPartition, as_texts
 
 
 class Loss(NamedTuple):

@@ -48,12 +48,12 @@ from iln_stream.snapshots import (
 )
 from iln_stream.state import StateDict
 from iln_stream.streams import (
-    Scheme,
     Journal,
     Log,
     PartitionRun,
     Record,
     Resume,
+    Scheme,
     Sequencer,
     Start,
     StreamPartition,

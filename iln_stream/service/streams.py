@@ -28,10 +28,10 @@ from iln_stream.service.settings import (
 )
 from iln_stream.settings import SettingsError
 from iln_stream.streams import (
-    Scheme,
     Log,
     Record,
     Resume,
+    Scheme,
     Sequencer,
     Sink,
     Source,

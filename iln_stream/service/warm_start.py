@@ -38,7 +38,7 @@ from iln_stream.service.streams import (
 from iln_stream.service.warming import Compilation
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Header, Positions, learner_state
-from iln_stream.streams import Scheme, Log, Resume, Start, StreamPartition, as_texts
+from iln_stream.streams import Log, Resume, Scheme, Start, StreamPartition, as_texts
 
 log = logging.getLogger(__name__)
 

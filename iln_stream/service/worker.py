@@ -49,7 +49,7 @@ from iln_stream.service.warm_start import warm_up, warn_of_other_history
 from iln_stream.snapshots import Checkpoint, learner_state
 from iln_stream.snapshots.publisher import Capture, Publisher
 from iln_stream.state import pack
-from iln_stream.streams import Scheme, Log, LogPartitions, Sequencer, Source
+from iln_stream.streams import Log, LogPartitions, Scheme, Sequencer, Source
 
 
 def connect_live(

@@ -31,7 +31,7 @@ def test_until_and_skip(broker, topic, command, tmp_path, caplog):
     assert "partition 0: learned 36 events; the state before had 50" in caplog.messages
     assert any(each.startswith("the rebuilt learner: running loss") for each in caplog.messages)
     rebuilt = saved(tmp_path, topic)
-    assert (rebuilt.header.positions, rebuilt.n_events) == ({("log-events", 0): 40}, 36)
+    assert (rebuilt.header.positions, rebuilt.n_events) == ({(topic, 0): 40}, 36)
 
 
 @pytest.mark.parametrize(

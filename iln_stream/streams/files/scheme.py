@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 from iln_stream.errors import NoStreamError, SinkError, SourceError
-from iln_stream.streams.addresses import Scheme, Form
+from iln_stream.streams.addresses import Form, Scheme
 from iln_stream.streams.base import Sink, Source
 from iln_stream.streams.files.csv import CsvSource, columns_of, separator_of
 from iln_stream.streams.files.json_lines import JsonLinesSink, JsonLinesSource
