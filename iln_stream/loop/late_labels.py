@@ -127,14 +127,22 @@ class RecordClock:
             self.see(time)
 
 
-Arrival: TypeAlias = int | tuple[str, int]
-"""The serial number of an event that waits; or id and offset of a label that does."""
+Arrival: TypeAlias = int | tuple[str, StreamPartition, int]
+"""The serial number of an event that waits; or id, partition and offset of a label that does."""
 
 
 class ArrivalTimes:
-    """Dates what comes by the records around it, and so 15 records later; see `RecordClock`."""
+    """Dates what comes by the records around it, and so 15 records later; see `RecordClock`.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    streams
+        As of `LateLabels`.
+
+    """
+
+    def __init__(self, streams: Sequence[str]) -> None:
+        self._streams = streams
         self._clock = RecordClock()
         self._n_records = 0
         self._undated: deque[tuple[int, Arrival]] = deque()  # with the number of the record
@@ -170,7 +178,7 @@ class ArrivalTimes:
             "clock": self._clock.state(),
             "n_records": self._n_records,
             "undated": [
-                [n, [which] if isinstance(which, int) else list(which)]
+                [n, [which] if isinstance(which, int) else [which[0], str(which[1]), which[2]]]
                 for n, which in self._undated
             ],
         }
@@ -179,11 +187,12 @@ class ArrivalTimes:
         """Continue from a `state()`."""
         self._clock.restore(state["clock"])
         self._n_records = state["n_records"]
-        # Release 0.2.0 wrote the label's partition, too, in the middle.
-        self._undated = deque(
-            (n, which[0] if len(which) == 1 else (which[0], which[-1]))
-            for n, which in state["undated"]
-        )
+        self._undated.clear()
+        for n, (which, *of_label) in state["undated"]:
+            if of_label:
+                partition, offset = of_label
+                which = which, StreamPartition.read(partition, self._streams), offset
+            self._undated.append((n, which))
 
 
 class EarlyLabel(NamedTuple):
@@ -245,10 +254,10 @@ class EarlyLabels:
         """Keep a label."""
         self._labels[event_id] = label
 
-    def settle(self, event_id: str, offset: int, since: float) -> None:
+    def settle(self, event_id: str, origin: StreamPartition, offset: int, since: float) -> None:
         """Note when the label of an event came, if it is still the one of this record."""
         label = self._labels.get(event_id)
-        if label is not None and label.offset == offset:
+        if label is not None and (label.origin, label.offset) == (origin, offset):
             self._labels[event_id] = label._replace(since=since)
 
     def pop(self, event_id: str) -> None:
@@ -336,7 +345,7 @@ class LateLabels:
         self._store = PendingStore()
         self._early = EarlyLabels(policy.early, streams)
         self._stream = streams[0]
-        self._arrivals = ArrivalTimes()
+        self._arrivals = ArrivalTimes(streams)
         self._trivial = task.trivial()
         self._warned = False
         self._due = inf  # no event, and no early label, is too old before
@@ -466,7 +475,7 @@ class LateLabels:
         stepper.task.label(label.y)  # raises if it is not valid
         payload = payload_bytes(record.payload)
         self._early.add(event_id, EarlyLabel(label, record.origin, record.offset, payload))
-        self._arrivals.add((event_id, record.offset))
+        self._arrivals.add((event_id, record.origin, record.offset))
         if self._early.too_many:
             yield self._expire_early()
 

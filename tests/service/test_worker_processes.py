@@ -29,6 +29,7 @@ from iln_stream.loop import Listener, Step
 from iln_stream.service import Settings, SettingsError, WorkerJob, WorkerProcesses
 from iln_stream.service.supervisor import RestartPolicy
 from iln_stream.service.worker_processes import shares_of
+from iln_stream.streams.sqlite import Retention, trim
 
 PARTITIONS = 4
 N = 100
@@ -394,6 +395,21 @@ def test_a_worker_that_always_fails(
 def test_chosen_partitions_are_shared() -> None:
     """Each chosen partition has exactly one worker, and no worker has two more than another."""
     assert shares_of((1, 3, 5, 6, 9), 3) == [(1, 6), (3, 9), (5,)]
+
+
+def test_a_loss_is_accepted_by_every_worker(embedded: EmbeddedLog, tmp_path: Path) -> None:
+    """Retention deleted records that were not learned: without --accept-loss the run ends and names
+    the flag; with it each worker goes on behind the loss."""
+    run_to_the_end(embedded, tmp_path, 2)
+    send(embedded, 1)
+    trim(tmp_path / "log.db", "events", Retention(records=N // 2))
+    with run(embedded, tmp_path, 2, "--stop-at-end") as command:
+        assert command.wait() != 0
+        assert "--accept-loss" in command.said
+    run_to_the_end(embedded, tmp_path, 2, "--accept-loss")
+    for partition in range(PARTITIONS):
+        found = saved(tmp_path / "state-p", embedded.name, partition)
+        assert found.header.positions == {(embedded.name, partition): 2 * N}
 
 
 def test_settings_reach_the_workers_as_they_are(path: Path) -> None:

@@ -22,9 +22,10 @@ from iln_stream.loop import (
     RecentIds,
     Regression,
 )
-from iln_stream.loop.late_labels import RecordClock
+from iln_stream.loop.late_labels import EarlyLabel, EarlyLabels, RecordClock
+from iln_stream.records import Example
 from iln_stream.state import from_bytes, to_bytes
-from iln_stream.streams import Record
+from iln_stream.streams import Record, StreamPartition
 
 
 def run(learner, *payloads, recent=None, task=None, late=None, start=0, **policy):
@@ -80,6 +81,17 @@ def test_label_of_an_earlier_event():
     assert label.loss == 7.0**2 / 2
     assert (label.x, label.time) == ({"a": 1.0}, 100.0)
     assert len(late) == 0
+
+
+def test_a_waiting_label_is_dated_by_its_own_record():
+    """Two labels of an id may come at the same offset of two partitions; the later one is kept, and
+    the record of the earlier one says nothing of its time."""
+    labels = EarlyLabels(5, ["events", "labels"])
+    labels.add("a", EarlyLabel(Example({}, 7.0, "a", None), StreamPartition("labels", 1), 5, b""))
+    labels.settle("a", StreamPartition("labels", 0), 5, 10.0)
+    assert labels.get("a").since is None
+    labels.settle("a", StreamPartition("labels", 1), 5, 20.0)
+    assert labels.get("a").since == 20.0
 
 
 def test_the_same_event_with_its_label():
