@@ -39,7 +39,7 @@ from support.spark_jars import spark_jars
 from iln_stream.learners import RandomFeatureRidge
 from iln_stream.learners.keyed import KeyedRegressor
 from iln_stream.spark.job import learned, session, topic_rows
-from iln_stream.spark.plan import LearnByKey, prior_of
+from iln_stream.spark.plan import KeyedPlan, prior_of
 from iln_stream.spark.records import GATHERED, HEAD, gather
 
 KEYS = 1_000
@@ -202,8 +202,8 @@ def run(folder: Path, bootstrap: str, n: int, rounds: int) -> dict[str, Any]:
     topic = filled(bootstrap, n, lambda _, rng: rng.randrange(KEYS))
     functions: Mapping[str, Callable[[Any], Any]] = {
         "count": counted,
-        "small model": lambda rows: learned(rows, LearnByKey(topic, small)),
-        "RandomFeatureRidge(16)": lambda rows: learned(rows, LearnByKey(topic, ridge)),
+        "small model": lambda rows: learned(rows, KeyedPlan(topic, small)),
+        "RandomFeatureRidge(16)": lambda rows: learned(rows, KeyedPlan(topic, ridge)),
         GATHERED_COUNT: counted_gathered,
         TRACKED_COUNT: counted,
     }
@@ -237,7 +237,7 @@ def growth(spark: Any, folder: Path, bootstrap: str, prior: bytes, n: int) -> di
     new = size // 10
     topic = filled(bootstrap, n, lambda i, rng: i // size * new + rng.randrange(new))
     rows = topic_rows(spark, topic, bootstrap, most_records=size)
-    seen = batches(learned(rows, LearnByKey(topic, prior, live_learners=new)), f"{folder}/growth")
+    seen = batches(learned(rows, KeyedPlan(topic, prior, live_learners=new)), f"{folder}/growth")
     seen = [each for each in seen if each[0] > size // 2][1:]
     third = len(seen) // 3
     return {

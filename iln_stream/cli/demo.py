@@ -31,7 +31,7 @@ from iln_stream.loop.progress import Progress
 from iln_stream.service import Service, Settings, SettingsError, pool, shrinking_gradient
 from iln_stream.service.assembly import Assembly
 from iln_stream.service.settings import LoopSettings
-from iln_stream.service.warming import Compilation
+from iln_stream.service.warming import Warming
 from iln_stream.streams import Appender, NewRecord, StreamOptions, stream_at
 from iln_stream.streams.river import RiverDatasetSource
 
@@ -336,7 +336,7 @@ def run_demo(
     console.print(f"The streams' events are in an embedded log, {log}.")
 
     warnings.simplefilter("ignore", IlnWarning)  # the shrinking run is expected to warn
-    warmings = [Compilation.of(make()) for make in contenders(_SEED).values()]
+    warmings = [Warming.of(make()) for make in contenders(_SEED).values()]
     for warming in {each.name: each for each in warmings}.values():
         warming.run()
     runs: dict[str, dict[str, Trajectory]] = {}

@@ -9,7 +9,7 @@ from iln_stream.errors import IlnError
 from iln_stream.kernels.jit import cache_folder, cache_is_writable
 from iln_stream.learners.keyed.regressor import NAME
 from iln_stream.learners.warming import PUBLIC
-from iln_stream.service.warming import Compilation
+from iln_stream.service.warming import Warming
 
 
 def warm_cache(names: Sequence[str], console: Console) -> None:
@@ -45,7 +45,7 @@ def _warm(name: str, title: str, console: Console) -> None:
         done.append(function)
         _say(console, f"{title}: {function}, {seconds:.1f} s")
 
-    Compilation(name, report).run()
+    Warming(name, report).run()
     count = f"{len(done)} functions compiled" if done else "nothing was left to compile"
     _say(console, f"{title}: {count}")
 

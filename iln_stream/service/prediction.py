@@ -23,7 +23,7 @@ from iln_stream.service.learners import (
 )
 from iln_stream.service.settings import LoopSettings
 from iln_stream.service.streams import Outputs, check_addresses, readers, source_stream
-from iln_stream.service.warming import Compilation
+from iln_stream.service.warming import Warming
 from iln_stream.service.worker import model_name, open_source, version_of_state
 from iln_stream.settings import SettingsError
 from iln_stream.streams import Appended, NewRecord
@@ -102,7 +102,7 @@ def predict(
         for each in reversed(listeners):
             opened.callback(each.close)
         loop = assembly.loop(listeners, None, build_details(frozen, levels, n_largest))
-        warming = Compilation.of(learner)
+        warming = Warming.of(learner)
 
         def stop() -> None:
             warming.stop()

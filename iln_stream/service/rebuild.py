@@ -20,7 +20,7 @@ from iln_stream.service.learners import build_details
 from iln_stream.service.recovery import Recovery, folder_of, history_of
 from iln_stream.service.settings import Settings
 from iln_stream.service.streams import (
-    Assignment,
+    Reader,
     label_stream,
     one_source,
     open_one,
@@ -29,7 +29,7 @@ from iln_stream.service.streams import (
     start_of,
 )
 from iln_stream.service.warm_start import named
-from iln_stream.service.warming import Compilation
+from iln_stream.service.warming import Warming
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Snapshot, SnapshotFolder
 from iln_stream.streams import Resume, Scheme, Selection, StreamPartition, as_texts
@@ -58,7 +58,7 @@ class Loss(NamedTuple):
     n_later: int
 
     @classmethod
-    def of(cls, before: Snapshot | None, reader: Assignment, n_later: int) -> "Loss":
+    def of(cls, before: Snapshot | None, reader: Reader, n_later: int) -> "Loss":
         """Return the comparison with the newest readable snapshot; None: there is none."""
         many = "partitions" if len(reader.partitions) > 1 else "partition"
         where = f"{many} {', '.join(map(str, reader.partitions))}"
@@ -226,7 +226,7 @@ class _Opened(NamedTuple):
 def _open(
     settings: Settings,
     stream: Scheme,
-    reader: Assignment,
+    reader: Reader,
     until: int | dt.datetime | None,
     skip: Skip,
     opened: ExitStack,
@@ -267,7 +267,7 @@ def _open(
 def _rebuild_one(
     settings: Settings,
     stream: Scheme,
-    reader: Assignment,
+    reader: Reader,
     until: int | dt.datetime | None,
     skip: Skip,
     forget: bool,
@@ -277,7 +277,7 @@ def _rebuild_one(
         recovery, inputs, n, loss = _open(settings, stream, reader, until, skip, opened)
         source = one_source(settings, stream, inputs)
         learner = recovery.learner()
-        Compilation.of(learner).run()
+        Warming.of(learner).run()
         assembly = Assembly(settings, stream, source, learner, "rebuilt", horizon=reader.ahead)
         watched = assembly.watched
         observers: list[Listener] = [watched]

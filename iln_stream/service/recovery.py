@@ -31,7 +31,7 @@ from iln_stream.service.settings import (
     Settings,
     default_of,
 )
-from iln_stream.service.streams import Assignment, described_labels, start_of, time_of_records
+from iln_stream.service.streams import Reader, described_labels, start_of, time_of_records
 from iln_stream.snapshots import (
     HISTORY,
     LABELS,
@@ -153,7 +153,7 @@ def _within(runs: Sequence[PartitionRun], inputs: Sequence[Log]) -> list[Partiti
     return [run for run in runs if run not in lost]
 
 
-def predecessor(folder: Path, stream: str, reader: Assignment) -> SnapshotFolder | None:
+def predecessor(folder: Path, stream: str, reader: Reader) -> SnapshotFolder | None:
     """Return the snapshots of the learner to take over; None: there is none.
 
     If a topic grew from one partition to several, the learner of the one partition continues as the
@@ -196,7 +196,7 @@ def predecessor(folder: Path, stream: str, reader: Assignment) -> SnapshotFolder
     )
 
 
-def _shares(name: str, reader: Assignment) -> bool:
+def _shares(name: str, reader: Reader) -> bool:
     """Whether the reader of this name is another one that shares partitions with `reader`."""
     if name == reader.name:
         return False
@@ -247,7 +247,7 @@ def configuration(
     return found if history is None else {**found, HISTORY: history}
 
 
-def folder_of(settings: Settings, stream: Scheme, reader: Assignment) -> Path:
+def folder_of(settings: Settings, stream: Scheme, reader: Reader) -> Path:
     """Return the folder of a reader's snapshots."""
     assert settings.snapshots is not None
     return Path(settings.snapshots) / f"{stream.name}-{reader.name}"
@@ -288,7 +288,7 @@ class Recovery:
     """
 
     def __init__(
-        self, settings: Settings, stream: Scheme, reader: Assignment, forget: bool = False
+        self, settings: Settings, stream: Scheme, reader: Reader, forget: bool = False
     ) -> None:
         self._settings = settings
         self._stream = stream

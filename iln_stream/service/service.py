@@ -28,15 +28,15 @@ from iln_stream.service.http import (
 from iln_stream.service.learners import load_plugin
 from iln_stream.service.settings import Settings
 from iln_stream.service.streams import (
-    Assignment,
     Outputs,
+    Reader,
     dead_letters_address,
     label_stream,
     readers,
     source_stream,
 )
 from iln_stream.service.warm_start import warm_readers
-from iln_stream.service.warming import Compilations
+from iln_stream.service.warming import Warmings
 from iln_stream.service.worker import Worker, model_name
 from iln_stream.settings import SettingsError
 
@@ -127,14 +127,14 @@ class Service:
         parts = readers(settings, stream, accepts_loss=accept_loss)
         self.metrics = metrics = Metrics(self.registry, settings.window)
 
-        def labels_of(reader: Assignment) -> tuple[str, str]:
+        def labels_of(reader: Reader) -> tuple[str, str]:
             model = model_name(settings, stream.name, reader.horizon)
             return model, partition_label(reader.partitions)
 
         for each_reader in parts:  # before there is a learner
             metrics.export(labels_of(each_reader), [ready_metric(self.not_ready)])
 
-        def watch(reader: Assignment) -> HistoryProgress:
+        def watch(reader: Reader) -> HistoryProgress:
             progress = self._history = HistoryProgress(len(settings.warm_start))
             metrics.export(labels_of(reader), progress.metrics())
             self.serve_metrics()
@@ -159,7 +159,7 @@ class Service:
                 )
                 opened.callback(worker.close)
                 self.workers.append(worker)
-            self._warming = Compilations.of(self.workers[0].learner)
+            self._warming = Warmings.of(self.workers[0].learner)
             self._history = None
             self._opened = opened.pop_all()
 

@@ -222,7 +222,7 @@ SERIES = ("horizon", "lags", "rolling_means")
 """Settings that take the records of a learner as one series."""
 
 
-class Assignment(NamedTuple):
+class Reader(NamedTuple):
     """The partitions that one learner reads.
 
     Parameters
@@ -269,7 +269,7 @@ class Assignment(NamedTuple):
 
 def readers(
     settings: StreamSettings, stream: Scheme, *, accepts_loss: bool = False
-) -> list[Assignment]:
+) -> list[Reader]:
     """Return the readers that the settings describe.
 
     Raises
@@ -317,9 +317,9 @@ def kind_of(horizon: str | None) -> str:
     return "" if horizon is None else f"@{horizon}"
 
 
-def _readers_of_partitions(settings: StreamSettings, stream: Scheme) -> list[Assignment]:
+def _readers_of_partitions(settings: StreamSettings, stream: Scheme) -> list[Reader]:
     if not stream.is_log:
-        return [Assignment(stream.name, "0", (0,), settings.seed)]
+        return [Reader(stream.name, "0", (0,), settings.seed)]
     chosen = chosen_partitions(settings, stream)
     if isinstance(settings.start, int) and len(chosen) > 1:
         raise SettingsError(
@@ -334,14 +334,14 @@ def _readers_of_partitions(settings: StreamSettings, stream: Scheme) -> list[Ass
         of_labels = tuple(StreamPartition(labels.name, p) for p in labels.partitions())
     if is_apart or len(chosen) == 1:
         return [
-            Assignment(
+            Reader(
                 stream.name, str(p), (p,), seed_of(settings.seed, p),
                 tuple(each for each in of_labels if not is_apart or each.partition == p),
             )
             for p in chosen
         ]  # fmt: skip
     name = "all" if settings.partitions == "all" else "+".join(map(str, chosen))
-    return [Assignment(stream.name, name, chosen, settings.seed, of_labels)]
+    return [Reader(stream.name, name, chosen, settings.seed, of_labels)]
 
 
 def chosen_partitions(settings: SourceSettings, stream: Scheme) -> tuple[int, ...]:
@@ -391,7 +391,7 @@ def seed_of(seed: int, partition: int) -> int:
 def open_inputs(
     settings: StreamSettings,
     stream: Scheme,
-    reader: Assignment,
+    reader: Reader,
     start: Callable[[StreamPartition], Start | None],
 ) -> list[Log]:
     """Open each partition of a reader.
@@ -467,7 +467,7 @@ class Outputs:
                 opened.callback(self._predictions.close)
             self._opened = opened.pop_all()
 
-    def writers(self, source: Source, reader: Assignment, encode: PredictionEncoder) -> Writers:
+    def writers(self, source: Source, reader: Reader, encode: PredictionEncoder) -> Writers:
         """Return the listeners that write a reader's predictions and dead letters.
 
         Of the readers of several horizons only one writes the records that can't be read.

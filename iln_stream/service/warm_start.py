@@ -27,7 +27,7 @@ from iln_stream.service.learners import (
 from iln_stream.service.recovery import Recovery, folder_of, history_of
 from iln_stream.service.settings import Settings
 from iln_stream.service.streams import (
-    Assignment,
+    Reader,
     label_stream,
     one_source,
     open_inputs,
@@ -35,7 +35,7 @@ from iln_stream.service.streams import (
     readers,
     source_stream,
 )
-from iln_stream.service.warming import Compilation
+from iln_stream.service.warming import Warming
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Header, Positions, learner_state
 from iln_stream.streams import Log, Resume, Scheme, Start, StreamPartition, as_texts
@@ -76,7 +76,7 @@ class _Failures(Listener):
 def warm_up(
     settings: Settings,
     stream: Scheme,
-    reader: Assignment,
+    reader: Reader,
     contest: Contest[Any],
     names: Sequence[str],
     positions: Positions,
@@ -127,7 +127,7 @@ def warm_up(
         learner = build_challenger(settings, name, reader.seed)
         check_task(name, learner, task_of(contest).name == "classification")
         learner_state(learner, settings.snapshot_pickle)  # if it can't be saved, refuse it now
-        Compilation.of(learner).run()
+        Warming.of(learner).run()
         progress.begin(name)
         _learn(settings, stream, reader, learner, name, found[name], positions, history, progress)
         warmed[name] = learner
@@ -138,7 +138,7 @@ def warm_up(
 def _learn(
     settings: Settings,
     stream: Scheme,
-    reader: Assignment,
+    reader: Reader,
     learner: Any,
     name: str,
     challenger: Challenger,
@@ -204,7 +204,7 @@ class Warmed(NamedTuple):
 
     """
 
-    reader: Assignment
+    reader: Reader
     history: dict[str, Any]
 
     @property
@@ -261,9 +261,9 @@ def warm_start(settings: Settings, console: Console | None = None) -> list[Warme
 def warm_readers(
     settings: Settings,
     stream: Scheme,
-    parts: Sequence[Assignment],
+    parts: Sequence[Reader],
     console: Console | None,
-    watch: Callable[[Assignment], HistoryProgress | None] = lambda _: None,
+    watch: Callable[[Reader], HistoryProgress | None] = lambda _: None,
 ) -> Iterator[Warmed]:
     """Do so for these readers; each that has snapshots is left as it is.
 
@@ -283,7 +283,7 @@ def warm_readers(
 def _warm(
     settings: Settings,
     stream: Scheme,
-    reader: Assignment,
+    reader: Reader,
     recovery: Recovery,
     console: Console | None,
     progress: HistoryProgress | None,
@@ -304,7 +304,7 @@ def _warm(
     start = as_texts(source.positions)
     learner = recovery.learner()
     learner_state(learner, settings.snapshot_pickle)  # if it can't be saved, refuse it now
-    Compilation.of(learner).run()
+    Warming.of(learner).run()
     assembly = Assembly(settings, stream, source, learner, "live", horizon=reader.ahead)
     history = files.teach(assembly, console, progress) | {"start": start}
     recovery.history = history

@@ -17,14 +17,14 @@ from iln_stream.learners.keyed.regressor import NAME as KEYED
 from iln_stream.learners.warming import PARTS, PUBLIC, exercise, public_name
 from iln_stream.service.learners import learners_of
 
-__all__ = ["KEYED", "Compilation"]
+__all__ = ["KEYED", "Warming"]
 
 log = logging.getLogger(__name__)
 
 _ROOT = str(Path(errors.__file__).parents[1])
 
 
-class Compilation:
+class Warming:
     """Compiles what a learner needs, if the cache lacks it, and loads it into this process.
 
     Processes of their own compile, so that this one goes on answering and can stop at once. If they
@@ -57,12 +57,12 @@ class Compilation:
         self._turn = threading.RLock()  # a signal's handler may call `stop` at any time
 
     @classmethod
-    def of(cls, learner: Any) -> "Compilation":
+    def of(cls, learner: Any) -> "Warming":
         """Return the one for a learner, which logs; that of a learner not ours does nothing."""
         return cls.named(public_name(learner))
 
     @classmethod
-    def named(cls, name: str | None) -> "Compilation":
+    def named(cls, name: str | None) -> "Warming":
         """Return the one of a name, which logs."""
         return cls(name, _log_compiled, _log_start)
 
@@ -159,8 +159,8 @@ def _log_compiled(function: str, seconds: float) -> None:
     log.info(f"compiled {function} in {seconds:.1f} s")
 
 
-class Compilations:
-    """Compiles what several learners need, one after the other; see `Compilation`.
+class Warmings:
+    """Compiles what several learners need, one after the other; see `Warming`.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class Compilations:
 
     """
 
-    def __init__(self, each: Sequence[Compilation]) -> None:
+    def __init__(self, each: Sequence[Warming]) -> None:
         self._each = each
 
     @classmethod
@@ -199,8 +199,8 @@ class Compilations:
             each.stop()
 
 
-def _of(learner: Any) -> list[Compilation]:
+def _of(learner: Any) -> list[Warming]:
     """Return that of a learner; of a model by key, that of its global model, and its own."""
     if not isinstance(learner, KeyedRegressor):
-        return [Compilation.of(learner)]
-    return [*_of(learner.prior), Compilation.named(NAME)]
+        return [Warming.of(learner)]
+    return [*_of(learner.prior), Warming.named(NAME)]

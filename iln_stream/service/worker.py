@@ -37,8 +37,8 @@ from iln_stream.service.learners import (
 from iln_stream.service.recovery import Recovery, configuration
 from iln_stream.service.settings import LearnerSettings, LoopSettings, ModelSettings, Settings
 from iln_stream.service.streams import (
-    Assignment,
     Outputs,
+    Reader,
     kind_of,
     label_stream,
     one_source,
@@ -139,7 +139,7 @@ def _digest(*parts: bytes) -> str:
 def build_publisher(
     settings: Settings,
     stream: Scheme,
-    reader: Assignment,
+    reader: Reader,
     source: Source,
     assembly: Assembly,
     history: Mapping[str, Any] | None = None,
@@ -194,7 +194,7 @@ def build_publisher(
     )
 
 
-def published_name(stream: Scheme, reader: Assignment) -> str:
+def published_name(stream: Scheme, reader: Reader) -> str:
     """Return the name of a reader's published version: that of the folder of its snapshots.
 
     A file's name stands for its path.
@@ -243,7 +243,7 @@ class Worker:
         self,
         settings: Settings,
         stream: Scheme,
-        reader: Assignment,
+        reader: Reader,
         metrics: Metrics,
         outputs: Outputs,
         listeners: Sequence[Listener] = (),
@@ -379,7 +379,7 @@ class Worker:
 def _restored_or_new(
     settings: Settings,
     stream: Scheme,
-    reader: Assignment,
+    reader: Reader,
     recovery: Recovery | None,
     watch: Callable[[WarmUpProgress], None],
 ) -> Any:
@@ -393,7 +393,7 @@ def _restored_or_new(
 
 
 def open_source(
-    settings: LoopSettings, stream: Scheme, reader: Assignment, recovery: Recovery | None = None
+    settings: LoopSettings, stream: Scheme, reader: Reader, recovery: Recovery | None = None
 ) -> Source:
     """Open the reader's partitions as one source."""
     if not stream.is_log:
@@ -405,7 +405,7 @@ def open_source(
     return inputs[0] if len(inputs) == 1 else recovery.sequencer(inputs)
 
 
-def _log_resumed(recovery: Recovery, reader: Assignment) -> None:
+def _log_resumed(recovery: Recovery, reader: Reader) -> None:
     if (header := recovery.header) is not None:
         where = ", ".join(
             f"offset {header.positions.get(origin, 0)} of {origin}" for origin in reader.origins

@@ -25,7 +25,7 @@ from iln_stream.streams import StreamPartition, as_texts
 
 
 @dataclass(frozen=True)
-class Header:
+class VersionHeader:
     """Describes a version.
 
     Parameters
@@ -76,7 +76,7 @@ class Identity(NamedTuple):
 class Version(NamedTuple):
     """What a file holds."""
 
-    header: Header
+    header: VersionHeader
     learner: StateDict
     identity: Identity
 
@@ -101,7 +101,7 @@ class VersionFile:
         except OSError:
             return None
 
-    def write(self, header: Header, learner: StateDict) -> Identity:
+    def write(self, header: VersionHeader, learner: StateDict) -> Identity:
         """Replace the file.
 
         Raises
@@ -135,7 +135,7 @@ class VersionFile:
             with suppress(OSError):
                 file.unlink()
 
-    def read_header(self) -> Header:
+    def read_header(self) -> VersionHeader:
         """Return the header only, without checking the checksum.
 
         Raises
@@ -173,14 +173,14 @@ class VersionFile:
         return Version(_parsed(header), learner, identity)
 
 
-def _parsed(fields: dict[str, Any]) -> Header:
+def _parsed(fields: dict[str, Any]) -> VersionHeader:
     try:
         fields["positions"] = {
             StreamPartition.read(text, []): offset for text, offset in fields["positions"].items()
         }
         fields["series_inputs"] = tuple(fields["series_inputs"])
         del fields["blocks"]
-        return Header(**fields)
+        return VersionHeader(**fields)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise CorruptSnapshotError(f"its header can't be read: {error}") from error
 

@@ -26,7 +26,7 @@ from iln_stream.loop import Listener, Step
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
 from iln_stream.snapshots.learner import PICKLE, is_pickle
-from iln_stream.snapshots.published_file import Header, Identity, VersionFile
+from iln_stream.snapshots.published_file import Identity, VersionFile, VersionHeader
 from iln_stream.state import StateDict
 from iln_stream.streams import StreamPartition
 
@@ -145,7 +145,7 @@ class Writer:
 
     Attributes
     ----------
-    written : Header or None
+    written : VersionHeader or None
         The last version that was written.
     n_bytes : int or None
         Its size.
@@ -164,11 +164,11 @@ class Writer:
 
     def __init__(self, file: VersionFile) -> None:
         self._file = file
-        self._queue: SimpleQueue[tuple[Header, StateDict] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[VersionHeader, StateDict] | None] = SimpleQueue()
         self._idle = threading.Event()
         self._idle.set()
         self._thread: threading.Thread | None = None
-        self.written: Header | None = None
+        self.written: VersionHeader | None = None
         self.identity: Identity | None = None
         self.n_bytes: int | None = None
         self.seconds: float | None = None
@@ -180,7 +180,7 @@ class Writer:
         """Whether a version is being written."""
         return not self._idle.is_set()
 
-    def write(self, header: Header, copy: StateDict) -> None:
+    def write(self, header: VersionHeader, copy: StateDict) -> None:
         """Start to write a copy of the learner; the last one must be written."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="publish", daemon=True)
@@ -219,7 +219,7 @@ class Writer:
             del job
             self._idle.set()
 
-    def _write(self, header: Header, copy: StateDict) -> None:
+    def _write(self, header: VersionHeader, copy: StateDict) -> None:
         self.identity = self._file.write(header, copy)
         self.n_bytes = self.identity.size
         self.written = header
@@ -464,7 +464,7 @@ class Publisher(Listener):
             self._rest(began)
             return
         self._version = max(self._version, self._version_of_others()) + 1
-        header = Header(
+        header = VersionHeader(
             version=self._version,
             published_at=published_at,
             positions=dict(self._positions),
@@ -486,7 +486,7 @@ class Publisher(Listener):
         self._pauses.append(now - began)
         self._due = max(began + self._seconds, now + _LEAST_REST * (now - began))
 
-    def _before(self) -> Header | None:
+    def _before(self) -> VersionHeader | None:
         """Return the header of the version that is there; None if there is none to continue."""
         try:
             return self._file.read_header()
@@ -496,7 +496,7 @@ class Publisher(Listener):
             log.warning("%s can't be continued: %s; it will be replaced", self.path, error)
             return None
 
-    def _continues(self, before: Header) -> bool:
+    def _continues(self, before: VersionHeader) -> bool:
         same_topic = None in (before.topic_id, self._topic_id) or before.topic_id == self._topic_id
         same_stream = before.stream == self._stream
         return same_topic and same_stream and before.configuration == self._configuration

@@ -16,7 +16,7 @@ from iln_stream.service.learners import build_learner
 from iln_stream.service.streams import source_stream, stream_options
 from iln_stream.service.worker import model_name, version_of_settings
 from iln_stream.snapshots import load
-from iln_stream.spark.plan import LearnByKey, PlanError, prior_of
+from iln_stream.spark.plan import KeyedPlan, PlanError, prior_of
 from iln_stream.spark.processor import OUTPUT, KeyedProcessor
 from iln_stream.spark.records import GATHERED, gather
 from iln_stream.spark.settings import SparkSettings
@@ -148,7 +148,7 @@ def topic_rows(
     return spark.readStream.format("kafka").options(**chosen).load()
 
 
-def learned(records: "DataFrame", plan: LearnByKey, by_key: str | None = None) -> "DataFrame":
+def learned(records: "DataFrame", plan: KeyedPlan, by_key: str | None = None) -> "DataFrame":
     """Return the predictions and dead letters of a topic's records, learned by key.
 
     Parameters
@@ -327,9 +327,9 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-def plan_of(settings: Settings, spark_settings: SparkSettings, stream: str) -> LearnByKey:
+def plan_of(settings: Settings, spark_settings: SparkSettings, stream: str) -> KeyedPlan:
     """Return the plan that the settings describe, with the prior of the first run."""
-    return LearnByKey(
+    return KeyedPlan(
         stream,
         _frozen_prior(settings, spark_settings),
         model_name(settings, stream),

@@ -17,14 +17,14 @@ from iln_stream.learners.keyed import (
     key_state_to_bytes,
     new_row,
 )
-from iln_stream.learners.keyed.prior import KeyedEvent, checked
+from iln_stream.learners.keyed.prior import Look, checked
 from iln_stream.learners.keyed.store import key_model
 from iln_stream.loop import Classification, EventWeights, Regression, takes_weights
 from iln_stream.records import DeadLetter, EnvelopeDecoder, PredictionEncoder, payload_bytes
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import parse_json
 from iln_stream.spark.one_key import DEAD_LETTER, Message, OneKey
-from iln_stream.spark.plan import LearnByKey
+from iln_stream.spark.plan import KeyedPlan
 from iln_stream.spark.records import in_order
 from iln_stream.spark.stored import (
     AppendedBlocks,
@@ -160,7 +160,7 @@ class SmallModel:
         self.scratch = scratch
         self.key_input = key_input
         self._loops = key_model()
-        self._last: tuple[Mapping[Any, float], KeyedEvent] | None = None
+        self._last: tuple[Mapping[Any, float], Look] | None = None
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the prediction of x."""
@@ -184,7 +184,7 @@ class SmallModel:
             look.g, y, look.values, self.row, prior.stats, prior.shared, self.scratch, True
         )
 
-    def _look(self, x: Mapping[Any, float]) -> KeyedEvent:
+    def _look(self, x: Mapping[Any, float]) -> Look:
         if self.key_input is not None:
             _, x = key_of(x, self.key_input)
         return self.prior.look(x)
@@ -198,7 +198,7 @@ when it is read and one when it is written."""
 _OF_PLANS: dict[str, "KeyedLearners"] = {}
 
 
-def learners_of(plan: LearnByKey) -> "KeyedLearners":
+def learners_of(plan: KeyedPlan) -> "KeyedLearners":
     """Return this process's learners of a plan; Spark's workers live longer than a micro-batch."""
     found = _OF_PLANS.get(plan.run)
     if found is None:
@@ -229,7 +229,7 @@ class _Live(NamedTuple):
 class KeyedLearners:
     """Learns the records of many keys, each with its own learner, which is born from one prior.
 
-    A learner stays in memory until `LearnByKey.live_learners` others were used after it. It is used
+    A learner stays in memory until `KeyedPlan.live_learners` others were used after it. It is used
     again only if the store still has the state that this object wrote last; if the micro-batch
     failed after that, or another worker went on with the key, the learner is restored from the
     store.
@@ -241,7 +241,7 @@ class KeyedLearners:
 
     """
 
-    def __init__(self, plan: LearnByKey) -> None:
+    def __init__(self, plan: KeyedPlan) -> None:
         self.plan = plan
         self.n_restored = 0
         self._core = core_of(plan.prior, plan.key_input)

@@ -39,7 +39,7 @@ def prior_of(learner: Any) -> bytes:
 
 
 @dataclass(frozen=True)
-class LearnByKey:
+class KeyedPlan:
     """How a stream is learned by key; Spark sends it to each worker.
 
     Parameters

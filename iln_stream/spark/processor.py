@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StatefulProcessorHandle
 
     from iln_stream.spark.one_key import Message
-    from iln_stream.spark.plan import LearnByKey
+    from iln_stream.spark.plan import KeyedPlan
     from iln_stream.spark.stored import Meta
 
 
@@ -85,7 +85,7 @@ class KeyedProcessor:
 
     """
 
-    def __init__(self, plan: "LearnByKey") -> None:
+    def __init__(self, plan: "KeyedPlan") -> None:
         self._plan = plan
 
     def init(self, handle: "StatefulProcessorHandle") -> None:

@@ -4,7 +4,7 @@ import pytest
 from support.embedded_log import settings_of
 
 from iln_stream.service import SettingsError, source_stream
-from iln_stream.service.streams import Assignment, readers, seed_of
+from iln_stream.service.streams import Reader, readers, seed_of
 from iln_stream.streams import StreamPartition
 from iln_stream.streams.sqlite import create_topic
 
@@ -30,10 +30,10 @@ def of(path):
 @pytest.mark.parametrize(
     ("partitions", "expected"),
     [
-        ("all", [Assignment("log-events", "all", (0, 1, 2), 7)]),
-        ("2,0,2", [Assignment("log-events", "0+2", (0, 2), 7)]),
-        ("0", [Assignment("log-events", "0", (0,), 7)]),
-        ("2", [Assignment("log-events", "2", (2,), seed_of(7, 2))]),
+        ("all", [Reader("log-events", "all", (0, 1, 2), 7)]),
+        ("2,0,2", [Reader("log-events", "0+2", (0, 2), 7)]),
+        ("0", [Reader("log-events", "0", (0,), 7)]),
+        ("2", [Reader("log-events", "2", (2,), seed_of(7, 2))]),
     ],
 )
 def test_chosen_partitions(of, partitions, expected):
@@ -44,8 +44,8 @@ def test_chosen_partitions(of, partitions, expected):
 def test_learner_per_partition(of):
     """With a learner per partition, each has its own name and seed."""
     assert of(partitions="0,2", learner_per="partition") == [
-        Assignment("log-events", "0", (0,), 7),
-        Assignment("log-events", "2", (2,), seed_of(7, 2)),
+        Reader("log-events", "0", (0,), 7),
+        Reader("log-events", "2", (2,), seed_of(7, 2)),
     ]
 
 

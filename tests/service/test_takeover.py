@@ -4,7 +4,7 @@ import pytest
 
 from iln_stream.errors import RefusedError
 from iln_stream.service.recovery import predecessor
-from iln_stream.service.streams import Assignment
+from iln_stream.service.streams import Reader
 
 
 @pytest.fixture
@@ -21,9 +21,9 @@ def learned(tmp_path):
 
 
 ALL, ONE, SOME = (
-    Assignment("log-events", "all", (0, 1, 2), 1),
-    Assignment("log-events", "1", (1,), 1),
-    Assignment("log-events", "0+1", (0, 1), 1),
+    Reader("log-events", "all", (0, 1, 2), 1),
+    Reader("log-events", "1", (1,), 1),
+    Reader("log-events", "0+1", (0, 1), 1),
 )
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from iln_stream.errors import PublishingError
 from iln_stream.snapshots import CorruptSnapshotError
 from iln_stream.snapshots.file import write_container
-from iln_stream.snapshots.published_file import Header, VersionFile
+from iln_stream.snapshots.published_file import VersionFile, VersionHeader
 from iln_stream.streams import StreamPartition
 
-HEADER = Header(
+HEADER = VersionHeader(
     version=3,
     published_at=1.5,
     positions={StreamPartition("iln-events", 0): 7, StreamPartition("iln-labels", 2): 9},

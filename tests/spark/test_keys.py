@@ -19,7 +19,7 @@ from iln_stream.learners.keyed import (
 )
 from iln_stream.loop import LearnerError
 from iln_stream.spark.keys import KeyedLearners
-from iln_stream.spark.plan import LearnByKey, prior_of
+from iln_stream.spark.plan import KeyedPlan, prior_of
 from iln_stream.spark.stored import packed
 from iln_stream.state import ArrayBlock
 from iln_stream.streams import Record
@@ -29,7 +29,7 @@ EVENTS = [event for _, event in keyed_events(240, 1)]
 
 @pytest.fixture(scope="module")
 def plan():
-    return LearnByKey("t", prior_of(RandomFeatureRidge(8, sampling="prior", seed=1)))
+    return KeyedPlan("t", prior_of(RandomFeatureRidge(8, sampling="prior", seed=1)))
 
 
 def predictions(messages):
@@ -106,7 +106,7 @@ def test_another_prior_is_refused(plan):
     """Keys of one checkpoint begin alike: a changed prior is an error that says what to do."""
     stored = KeyInMemory()
     KeyedLearners(plan).learn(b"k", stored, records_of(EVENTS[:5], "k"))
-    other = LearnByKey("t", prior_of(RandomFeatureRidge(8, sampling="prior", seed=2)))
+    other = KeyedPlan("t", prior_of(RandomFeatureRidge(8, sampling="prior", seed=2)))
     with pytest.raises(StateError, match="another prior"):
         KeyedLearners(other).learn(b"k", stored, records_of(EVENTS[5:9], "k", 5))
 
@@ -137,14 +137,14 @@ def test_bad_records_become_dead_letters(plan):
 
 def test_learner_that_always_fails_ends_the_query(plan):
     """A hundred failures in a row are the learner's fault, as in the service."""
-    fails = LearnByKey("t", prior_of(Failing()), max_failures_in_a_row=10)
+    fails = KeyedPlan("t", prior_of(Failing()), max_failures_in_a_row=10)
     with pytest.raises(LearnerError, match="10 events in a row"):
         KeyedLearners(fails).learn(b"k", KeyInMemory(), records_of(EVENTS[:20], "k"))
 
 
 def test_appended_parts_are_written_once():
     """Of a learner that remembers events in blocks, the store gets each block once."""
-    plan = LearnByKey("t", prior_of(Remembering()))
+    plan = KeyedPlan("t", prior_of(Remembering()))
     stored = KeyInMemory()
     learned_in_batches(KeyedLearners(plan), stored, 16)
     _, expected = plain_loop(plan.prior, EVENTS)
@@ -161,7 +161,7 @@ def test_appended_parts_are_written_once():
 
 def test_large_learner_is_in_a_value_of_its_own():
     """The small part, which each micro-batch reads, stays small."""
-    plan = LearnByKey("t", prior_of(RandomFeatureRidge(128, sampling="prior", seed=1)))
+    plan = KeyedPlan("t", prior_of(RandomFeatureRidge(128, sampling="prior", seed=1)))
     stored = KeyInMemory()
     learned_in_batches(KeyedLearners(plan), stored)
     assert stored.stored.inline is None
@@ -175,7 +175,7 @@ def test_small_models_are_those_of_the_service():
         teacher.learn_one({**event["x"], "customer": key}, event["y"])
     prior_bytes = prior_of(teacher)
     stored = KeyInMemory()
-    messages = learned_in_batches(KeyedLearners(LearnByKey("t", prior_bytes)), stored)
+    messages = learned_in_batches(KeyedLearners(KeyedPlan("t", prior_bytes)), stored)
     prior = FrozenPrior.from_bytes(prior_bytes)
     row, expected = new_row(), []
     for event in EVENTS:
@@ -185,7 +185,7 @@ def test_small_models_are_those_of_the_service():
     assert stored.stored.inline == key_state_to_bytes(row)
     with_key = [{**event, "x": {**event["x"], "customer": "k"}} for event in EVENTS]
     named = KeyInMemory()
-    plan = LearnByKey("t", prior_bytes, key_input="customer")
+    plan = KeyedPlan("t", prior_bytes, key_input="customer")
     learned_in_batches(KeyedLearners(plan), named, events=with_key)
     assert named.stored == stored.stored
 

@@ -8,7 +8,7 @@ from support.spark_keys import keyed_events, plain_loop, stored_learners
 
 from iln_stream.learners import RandomFeatureRidge, state_of
 from iln_stream.spark.job import learned, topic_rows
-from iln_stream.spark.plan import LearnByKey, PlanError, prior_of
+from iln_stream.spark.plan import KeyedPlan, PlanError, prior_of
 from iln_stream.spark.sinks import FolderSink
 from iln_stream.spark.stored import packed
 
@@ -43,7 +43,7 @@ def test_states_and_predictions_are_those_of_the_plain_loop(spark, broker, prior
     events, topic = keyed_events(600, N_KEYS), create_topic(broker.bootstrap, partitions=2)
     partition = {f"k{k}": k % 2 for k in range(N_KEYS)}
     position = {}
-    plan = LearnByKey(topic, prior)
+    plan = KeyedPlan(topic, prior)
     for part in (events[:250], events[250:]):
         for p in (0, 1):
             mine = [(k, e) for k, e in part if partition[k] == p]
@@ -75,7 +75,7 @@ def test_a_field_can_be_the_key(spark, broker, prior, tmp_path):
     events = [{**e, "x": {**e["x"], "shop": int(k[1:])}} for k, e in keyed_events(60, 3)]
     payloads = [*(json.dumps(e).encode() for e in events), b'{"x": {"a": 1}, "y": 2}', b"{"]
     produce(broker.bootstrap, topic, ((None, payload) for payload in payloads))
-    found = run(spark, broker, topic, LearnByKey(topic, prior), tmp_path, by_key="x.shop")
+    found = run(spark, broker, topic, KeyedPlan(topic, prior), tmp_path, by_key="x.shop")
     kinds = [found[0, offset].kind for offset in range(62)]
     assert kinds == ["prediction"] * 60 + ["dead letter"] * 2
     assert "name the field with the key" in json.loads(found[0, 60].value)["reason"]

@@ -1,7 +1,7 @@
 """Champion and challengers: several learners, compared on the same events, as one learner."""
 
 from iln_stream.learners.contest.classifier import ContestClassifier
-from iln_stream.learners.contest.contender import ContenderStatus
+from iln_stream.learners.contest.contender import Standing
 from iln_stream.learners.contest.contest import Contest, contest_in
 from iln_stream.learners.contest.evidence import (
     BoundedError,
@@ -13,11 +13,11 @@ from iln_stream.learners.contest.regressor import ContestRegressor
 
 __all__ = [
     "BoundedError",
-    "ContenderStatus",
     "Contest",
     "ContestClassifier",
     "ContestRegressor",
     "Evidence",
+    "Standing",
     "brier_loss",
     "contest_in",
     "error_of_comparison",

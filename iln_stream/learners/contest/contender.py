@@ -15,7 +15,7 @@ from iln_stream.state import StateDict
 Status = Literal["champion", "challenger", "out"]
 
 
-class ContenderStatus(NamedTuple):
+class Standing(NamedTuple):
     """How a contender is doing, at one moment.
 
     Errors are absolute errors in y's units of a regressor, and misclassifications (0 or 1) of a
@@ -180,7 +180,7 @@ def contest_metrics(contest: Any) -> Sequence[MetricSpec]:
     """Return the metrics of a contest, with a sample for each contender."""
 
     def by_contender(
-        read: Callable[[ContenderStatus], float | None],
+        read: Callable[[Standing], float | None],
     ) -> Callable[[], dict[str, float]]:
         def read_all() -> dict[str, float]:
             values = {each.name: read(each) for each in contest.standings()}

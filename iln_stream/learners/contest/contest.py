@@ -13,8 +13,8 @@ from iln_stream.learners.contest.contender import (
     MOST_FAILURES,
     POLICIES,
     Contender,
-    ContenderStatus,
     OnFailure,
+    Standing,
     contest_metrics,
 )
 from iln_stream.learners.contest.evidence import Evidence, error_of_comparison
@@ -565,14 +565,14 @@ class Contest(RestorableLearner, Generic[P]):
             self._at = self._contenders.index(champion)
             self._begin_period()
 
-    def standings(self) -> tuple[ContenderStatus, ...]:
+    def standings(self) -> tuple[Standing, ...]:
         """Return how each contender is doing, in the order in which they were named."""
         with self._turn:
             return tuple(self._standing(each) for each in self._contenders)
 
-    def _standing(self, each: Contender) -> ContenderStatus:
+    def _standing(self, each: Contender) -> Standing:
         scores, evidence = each.scores, each.evidence
-        return ContenderStatus(
+        return Standing(
             each.name,
             type(self._mixing.rule if each.learner is None else each.learner).__name__,  # type: ignore[union-attr]
             "champion" if evidence is None else "out" if each.is_out else "challenger",

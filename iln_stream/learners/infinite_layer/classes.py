@@ -22,9 +22,9 @@ from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec, WeightD
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.mixing import BayesMixture, LogLossRule, StackedCorrection
-from iln_stream.learners.infinite_layer.part import EVERY, Repair
+from iln_stream.learners.infinite_layer.part import EVERY, Healer
 from iln_stream.learners.infinite_layer.target import Target
-from iln_stream.learners.infinite_layer.tokens import ClassesAsOf, ClassTokenFormat
+from iln_stream.learners.infinite_layer.tokens import ClassesPredictedWith, ClassTokenFormat
 from iln_stream.state import decode_name, encode_name
 
 N_UNITS = 256
@@ -101,7 +101,7 @@ class ClassificationEngine(Engine):
         self.rule = LogLossRule(K)
         self.correction = StackedCorrection([*STACKED, *range(NAIVE_BAYES, K)])
         self.mixture = BayesMixture(2)
-        self.healer = Repair(
+        self.healer = Healer(
             {
                 "memory": self.memory,
                 "inputs": self.inputs,
@@ -194,7 +194,9 @@ class ClassificationEngine(Engine):
             self._score_present(label)
         self._learn_row(row, label)
 
-    def learn_late(self, x: Mapping[Any, float], seen: ClassesAsOf, y: Any, w: float = 1.0) -> None:
+    def learn_late(
+        self, x: Mapping[Any, float], seen: ClassesPredictedWith, y: Any, w: float = 1.0
+    ) -> None:
         """Learn that y is the class of x, which was predicted when things were as `seen`.
 
         Experts learn from their present predictions; the rules score those of that time, mixed by

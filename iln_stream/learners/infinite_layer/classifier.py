@@ -28,7 +28,7 @@ from iln_stream.state import encode_name
 
 if TYPE_CHECKING:
     from iln_stream.learners.infinite_layer.classes import ClassificationEngine
-    from iln_stream.learners.infinite_layer.tokens import ClassesAsOf
+    from iln_stream.learners.infinite_layer.tokens import ClassesPredictedWith
 
 
 @restorable
@@ -264,7 +264,7 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
         x: Mapping[Any, float],
         y: Any,
         w: float,
-        seen: "ClassesAsOf | None" = None,
+        seen: "ClassesPredictedWith | None" = None,
     ) -> None:
         """Learn an event with hashed categories: the engine its class, effects what remains."""
         last: tuple[SplitInputs, ClassLook] | None = self._last_look

@@ -16,7 +16,7 @@ from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.intervals import PRESENT, Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.mixing import MLPoly
-from iln_stream.learners.infinite_layer.part import EVERY, Part, Repair
+from iln_stream.learners.infinite_layer.part import EVERY, Healer, Part
 from iln_stream.learners.infinite_layer.target import Drift, Target
 from iln_stream.learners.infinite_layer.tokens import PredictedWith, TokenFormat
 
@@ -109,7 +109,7 @@ MOST_DELAY = 5
 NAMES = ("fresh-linear", "fresh-series")
 
 
-class RecentTargets(Part):
+class FreshTargets(Part):
     """Two linear predictors trained on the targets just before an event, where labels are late.
 
     All other experts are trained on the last targets that were known at the prediction. These learn
@@ -292,7 +292,7 @@ class RecentTargets(Part):
 
 
 class LateEngine(Engine):
-    """Has `RecentTargets` from the first label on that is a few events late.
+    """Has `FreshTargets` from the first label on that is a few events late.
 
     Parameters
     ----------
@@ -305,13 +305,13 @@ class LateEngine(Engine):
 
     """
 
-    healer: Repair
+    healer: Healer
 
     def __init__(self, inputs: Inputs, n_lags: int, *, squared: bool) -> None:
         super().__init__(inputs)
         self._n_lags = n_lags
         self._squared = squared
-        self.fresh: RecentTargets | None = None
+        self.fresh: FreshTargets | None = None
 
     @property
     def n(self) -> int:
@@ -324,23 +324,23 @@ class LateEngine(Engine):
             self._begin_fresh()
 
     def _begin_fresh(self) -> None:
-        self.fresh = RecentTargets(self._n_lags, len(self.inputs), squared=self._squared)
+        self.fresh = FreshTargets(self._n_lags, len(self.inputs), squared=self._squared)
         self.healer.add("fresh-targets", self.fresh)
 
     def _teach_fresh(
         self, value: float | None, t: float, w: float, seen: Vector, known: Vector, delay: int
     ) -> None:
-        """Let `RecentTargets` learn the scaled target: see there."""
+        """Let `FreshTargets` learn the scaled target: see there."""
         assert self.fresh is not None
         if not self.fresh.learn(value, t, w, seen, known, delay):
             self.healer.restart_all([(self.fresh, np.ones(1, bool))], self.n)
 
     def _with_fresh(self, weights: dict[str, float]) -> dict[str, float]:
-        """Return the experts' weights in the prediction, given those without `RecentTargets`."""
+        """Return the experts' weights in the prediction, given those without `FreshTargets`."""
         return weights if self.fresh is None else self.fresh.shares(weights)
 
     def state(self) -> dict[str, Any]:
-        """Return the state; that of `RecentTargets` is in it once there are any."""
+        """Return the state; that of `FreshTargets` is in it once there are any."""
         return super().state() | ({} if self.fresh is None else {"fresh": self.fresh.state()})
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -419,7 +419,7 @@ class RegressionEngine(LateEngine):
         }  # fmt: skip
         if intervals is not None:
             parts["intervals"] = intervals
-        self.healer = Repair(parts | dict(expert.named(expert.names[0])))
+        self.healer = Healer(parts | dict(expert.named(expert.names[0])))
         self.tokens = TokenFormat(
             (type(self).__name__, *self.healer.resets),
             len(self.lags),
@@ -564,7 +564,7 @@ class RegressionEngine(LateEngine):
             self.intervals.expect_as_of(seen.sizes)
 
     def _learn_fresh(self, t: float, seen: PredictedWith | None, known: Vector | None) -> None:
-        """Let `RecentTargets` learn the scaled target."""
+        """Let `FreshTargets` learn the scaled target."""
         event, fresh = self._event, self._event.v.copy()
         if known is not None:
             fresh[: len(known)] = [3.0 * scaled(lag, event.center, event.unit) for lag in known]

@@ -74,7 +74,7 @@ class Expert(Part):
     `learn`, is on the scale after the target joined it; `event.weight` is how much it counts.
 
     A prediction that is not finite, or beyond `regression_event.LARGEST` units, is nan: the mixture
-    then does without it, and the expert is reinitialised before it learns; see `Repair`.
+    then does without it, and the expert is reinitialised before it learns; see `Healer`.
     """
 
     names: tuple[str, ...]

@@ -54,7 +54,7 @@ from iln_stream.learners.infinite_layer.experts.rls_bank import WeightDistributi
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
-from iln_stream.learners.infinite_layer.part import Part, Repair
+from iln_stream.learners.infinite_layer.part import Healer, Part
 from iln_stream.learners.infinite_layer.target import signal
 from iln_stream.learners.infinite_layer.tokens import PredictedWith, TokenFormat
 from iln_stream.learners.tables import Rows, TableEvents
@@ -329,7 +329,7 @@ class FastEngine(LateEngine):
         self.begin_rule()
         self.memory = np.zeros((MEMORY, N_FAST_LAGS + 1))  # the last targets, raw row, target
         self.intervals = Intervals()
-        self.healer = Repair(
+        self.healer = Healer(
             {
                 "count": Count(self),
                 "memory": self.past,
@@ -431,7 +431,7 @@ class FastEngine(LateEngine):
         return y_pred if self.fresh is None else self._mixed(y_pred)
 
     def _mixed(self, y_pred: float, delay: int | None = None) -> float:
-        """Return the mixture with `RecentTargets` of what was just predicted."""
+        """Return the mixture with `FreshTargets` of what was just predicted."""
         assert self.fresh is not None
         center, unit = center_and_unit(self.target)
         value = (y_pred - center) / unit
@@ -531,7 +531,7 @@ class FastEngine(LateEngine):
     def _learn_fresh(
         self, value: float | None, y: float, w: float, seen: Vector, known: Vector, delay: int
     ) -> None:
-        """Let `RecentTargets` learn the target: see there."""
+        """Let `FreshTargets` learn the target: see there."""
         t = scaled(y, *center_and_unit(self.target))
         self._teach_fresh(value, t, w, seen, known, delay)
 

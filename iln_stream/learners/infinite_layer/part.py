@@ -135,7 +135,7 @@ QUIET = 1024
 """Number of events after a warning of a part in which there is no other warning of it."""
 
 
-class Repair(Part):
+class Healer(Part):
     """Finds parts whose state is not finite, and lets them reinitialise it.
 
     Most faults show in a prediction that is not finite: then all parts are checked before the event

@@ -262,7 +262,7 @@ LEAST = 1e-9
 """Probabilities are at least this."""
 
 
-class ClassesAsOf(NamedTuple):
+class ClassesPredictedWith(NamedTuple):
     """What a classifier computed when it predicted an event.
 
     Parameters
@@ -328,7 +328,7 @@ class ClassTokenFormat:
         """Return a token of an event without a sound prediction: it has nothing to score."""
         return np.array([self.code, n, 0.0])
 
-    def read(self, token: Any) -> ClassesAsOf:
+    def read(self, token: Any) -> ClassesPredictedWith:
         """Return what a token says.
 
         Raises
@@ -346,6 +346,6 @@ class ClassTokenFormat:
         p = unpacked(numbers[FIRST + m :])[:size].reshape(self.n_experts, m)
         indices = ((kept >= 0.0) & (kept < C) & (kept == np.floor(kept))).all()
         if not (indices and len(set(kept.tolist())) == m and np.isfinite(p).all()):
-            return ClassesAsOf(n, 0, [], np.zeros((self.n_experts, 1)))
+            return ClassesPredictedWith(n, 0, [], np.zeros((self.n_experts, 1)))
         p = np.clip(np.column_stack([p, 1.0 - p.sum(axis=1)]), LEAST, 1.0)
-        return ClassesAsOf(n, int(C), kept.astype(int).tolist(), p)
+        return ClassesPredictedWith(n, int(C), kept.astype(int).tolist(), p)

@@ -19,7 +19,7 @@ _ABSENT = 1e300
 """As in `kernels.columns`, which is imported only when a key learns."""
 
 
-class KeyedEvent(NamedTuple):
+class Look(NamedTuple):
     """An event as keys see it.
 
     Parameters
@@ -60,7 +60,7 @@ class KeyPrior(Protocol):
         """Whether keys leave it as it is."""
         ...
 
-    def look(self, x: Mapping[Any, float]) -> KeyedEvent:
+    def look(self, x: Mapping[Any, float]) -> Look:
         """Return the global prediction and the inputs with slopes; nothing changes.
 
         Raises
@@ -93,7 +93,7 @@ class _Shared:
         self.shared = key_model().new_shared(slopes + 1)
         self.stats = no_statistics(0)
 
-    def look(self, x: Mapping[Any, float]) -> KeyedEvent:
+    def look(self, x: Mapping[Any, float]) -> Look:
         """Return the global prediction and the inputs with slopes; see `KeyPrior`."""
         g = float(self.model.predict_one(x))
         values = [x.get(name, _ABSENT) for name in self.names]
@@ -103,7 +103,7 @@ class _Shared:
             known = False
         if not known:
             values = [checked(value, name) for name, value in zip(self.names, values, strict=True)]
-        return KeyedEvent(g, np.array(values, np.float64))
+        return Look(g, np.array(values, np.float64))
 
     def shared_state(self) -> StateDict:
         """Return all but the model's state."""

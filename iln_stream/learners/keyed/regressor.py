@@ -12,7 +12,7 @@ from iln_stream.errors import IlnWarning
 from iln_stream.learners.checks import require_level
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.keyed.key_file import STORED, KeysElsewhere
-from iln_stream.learners.keyed.prior import FrozenPrior, KeyedEvent, LearningPrior, checked
+from iln_stream.learners.keyed.prior import FrozenPrior, LearningPrior, Look, checked
 from iln_stream.learners.keyed.store import (
     DEFAULT_SLOPES,
     KeysInMemory,
@@ -73,7 +73,7 @@ def _quantiles(values: Any) -> dict[str, float]:
     return dict(zip(map(str, _QUANTILES), found, strict=True))
 
 
-_Seen = tuple[Mapping[Any, float], str | None, dict[Any, float], KeyedEvent]
+_Seen = tuple[Mapping[Any, float], str | None, dict[Any, float], Look]
 """An event as it came, its key, its other inputs, and these as keys see them."""
 
 EXPERTS = ("global", "level", "slopes", "drift", "last")
@@ -269,7 +269,7 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         seen = self._last = dict(x), key, rest, common.look(rest)
         return seen
 
-    def _predict(self, look: KeyedEvent, row: Row | None) -> float:
+    def _predict(self, look: Look, row: Row | None) -> float:
         row = self._nobody if row is None else row
         common = self._common
         predict_key = key_model().predict_key

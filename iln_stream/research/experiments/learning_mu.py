@@ -15,15 +15,15 @@ Progress = Callable[[str], None]
 Array = NDArray[np.float64]
 
 
-class Sizes(NamedTuple):
+class Plan(NamedTuple):
     """Numbers of units, and numbers of events up to which the error is measured."""
 
     units: tuple[int, ...]
     events: tuple[int, ...]
 
 
-QUICK = Sizes((8, 32), (250, 500, 1000))
-FULL = Sizes((8, 16, 32, 64, 128), (500, 1000, 2000, 4000))
+QUICK = Plan((8, 32), (250, 500, 1000))
+FULL = Plan((8, 16, 32, 64, 128), (500, 1000, 2000, 4000))
 
 
 def _ridge(sampling: Any) -> Callable[[int, int], Callable[[Array, float], float]]:

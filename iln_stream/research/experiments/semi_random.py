@@ -28,7 +28,7 @@ WIDTHS = (0.02, 0.05, 0.15)
 STEPS = (0.003, 0.01, 0.03)
 
 
-class Extent(NamedTuple):
+class Plan(NamedTuple):
     """How much to run.
 
     Parameters
@@ -49,8 +49,8 @@ class Extent(NamedTuple):
     most_trained: int
 
 
-QUICK = Extent(1000, 30, 128, 32, 16)
-FULL = Extent(2500, 120, 512, 128, 64)
+QUICK = Plan(1000, 30, 128, 32, 16)
+FULL = Plan(2500, 120, 512, 128, 64)
 
 
 class DataSplit(NamedTuple):
@@ -200,7 +200,7 @@ def _split(name: str, n: int, seed: int) -> Split:
     return Split(X[:n], y[:n], X[n:], y[n:], "synthetic")
 
 
-def _units(method: str, plan: Extent) -> list[int]:
+def _units(method: str, plan: Plan) -> list[int]:
     """Return the numbers of units, powers of 2 from 4 on: half as many in each of two layers."""
     most = {
         FIXED: plan.most_fixed,
@@ -210,7 +210,7 @@ def _units(method: str, plan: Extent) -> list[int]:
     return [2**k for k in range(2, most.bit_length())]
 
 
-def _error(split: Split, method: str, units: int, plan: Extent, seed: int) -> float:
+def _error(split: Split, method: str, units: int, plan: Plan, seed: int) -> float:
     """Return the mean squared test error, over the variance, of the setting that validates best."""
     m = len(split.X) // 5
     task = DataSplit(split.X[m:], split.y[m:], split.X[:m], split.y[:m])
@@ -220,9 +220,7 @@ def _error(split: Split, method: str, units: int, plan: Extent, seed: int) -> fl
     return float(np.mean((best(split.Z) - split.labels) ** 2) / split.labels.var())
 
 
-def _curve(
-    name: str, method: str, plan: Extent, d: int, errors: list[list[float]]
-) -> dict[str, Any]:
+def _curve(name: str, method: str, plan: Plan, d: int, errors: list[list[float]]) -> dict[str, Any]:
     units = _units(method, plan)
     return {
         "stream": name,
@@ -234,7 +232,7 @@ def _curve(
 
 
 def _needed(
-    name: str, goal: float, found: Mapping[str, list[list[float]]], plan: Extent, d: int
+    name: str, goal: float, found: Mapping[str, list[list[float]]], plan: Plan, d: int
 ) -> dict[str, Any]:
     """Return the units and the weights of each method that reach the goal with every seed."""
     row: dict[str, Any] = {"stream": name, "goal": goal}

@@ -9,7 +9,7 @@ import pytest
 from iln_stream.errors import IlnWarning
 from iln_stream.learners import InfiniteLayerRegressor, model_of, state_of
 from iln_stream.learners.infinite_layer import engine
-from iln_stream.learners.infinite_layer.engine import KNOWN, MOST_DELAY, RecentTargets
+from iln_stream.learners.infinite_layer.engine import KNOWN, MOST_DELAY, FreshTargets
 from iln_stream.state import from_bytes, to_bytes
 
 PROFILES = ("accurate", "fast")
@@ -109,10 +109,10 @@ def taught_fresh(fresh, n, delay, value, seed=1):
 
 def test_they_do_not_count_at_first_nor_where_they_are_worse():
     """Chance must not give them weight: without them the engine's prediction is as it was."""
-    fresh, v = RecentTargets(2, 1, squared=False), np.array([3.0, 3.0, 0.0])
+    fresh, v = FreshTargets(2, 1, squared=False), np.array([3.0, 3.0, 0.0])
     taught_fresh(fresh, KNOWN - 1, 1, 1.0)
     assert fresh.predict(0.7, v) == 0.7
-    perfect = RecentTargets(2, 1, squared=False)
+    perfect = FreshTargets(2, 1, squared=False)
     rng = np.random.default_rng(0)
     for t in rng.normal(size=300).tolist():
         perfect.learn(t, t, 1.0, v, v, 1)
@@ -122,7 +122,7 @@ def test_they_do_not_count_at_first_nor_where_they_are_worse():
 
 def test_late_labels_of_a_long_delay_are_left_out():
     """Beyond a few events of delay nothing is learned, so that nothing is paid for it."""
-    fresh, v = RecentTargets(2, 1, squared=True), np.array([3.0, 3.0, 0.0])
+    fresh, v = FreshTargets(2, 1, squared=True), np.array([3.0, 3.0, 0.0])
     taught_fresh(fresh, 500, 1, 1.0)
     before = to_bytes(fresh.state() | {"delay": 0})
     assert fresh.predict(1.0, v) != 1.0
