@@ -46,7 +46,7 @@ test:
 		tests/test_end_to_end.py::test_a_stream_through_kafka_is_learned_as_offline
 	PYTHON=$(BIN)/python tests/newest_river.sh
 
-# Everything, in about an hour and a half: what `make test` leaves out has targets of its own.
+# Everything: what `make test` leaves out has targets of its own.
 test-all:
 	$(MAKE) test test-thorough test-newest test-lowest test-highest test-spark test-stack
 
