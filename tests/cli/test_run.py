@@ -235,9 +235,9 @@ def test_standard_stream_that_is_closed(closed, flag, said, tmp_path):
 
 def test_numbers_as_text_in_events(run, tmp_path, caplog):
     """Numbers in quotes are categories in events: the run says so, once for each name."""
-    events = [{"x": {"pressure": f"{i}.5", "sky": "clear"}, "y": i} for i in range(5)]
+    events = [{"x": {"temp": f"{i}.5", "sky": "clear"}, "y": i} for i in range(5)]
     (tmp_path / "events.jsonl").write_text("\n".join(map(json.dumps, events)))
     done = run("--source", "events.jsonl", "--learner", "pool")
     assert done.code == 0
     (warning,) = [each for each in caplog.messages if "is taken as a category" in each]
-    assert warning.startswith("x.pressure: the text '0.5' is taken as a category")
+    assert warning.startswith("x.temp: the text '0.5' is taken as a category")
