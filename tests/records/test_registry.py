@@ -18,6 +18,8 @@ from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.registry import RegistryError, RegistryParser
 
+pytestmark = pytest.mark.long  # a registry's server
+
 NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
 FLAT = [{"name": "a", "type": "double"}]
 

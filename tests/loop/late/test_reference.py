@@ -24,6 +24,8 @@ from iln_stream.loop import (
 from iln_stream.state import from_bytes, to_bytes
 from iln_stream.streams import Record
 
+pytestmark = pytest.mark.long  # each learner twice over its streams
+
 N = 400
 
 
