@@ -136,8 +136,9 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
     Examples
     --------
     >>> import random
-    >>> from iln_stream import KeyedRegressor
-    >>> model, rng = KeyedRegressor("customer"), random.Random(1)
+    >>> from iln_stream import InfiniteLayerRegressor, KeyedRegressor
+    >>> model = KeyedRegressor("customer", InfiniteLayerRegressor("fast", seed=1))
+    >>> rng = random.Random(1)
     >>> for _ in range(2000):
     ...     c, a = rng.randrange(20), rng.randrange(7)
     ...     model.learn_one({"customer": f"c{c}", "a": a}, 10 * c + (c - 10) * a)
