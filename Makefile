@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 # Processes that run the tests, for two cores: tests often wait for servers. Each process starts a
 # broker of its own and needs 2 GiB.
 JOBS ?= 3
-PYTEST := $(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --durations 60
 
 # Tests without servers, browsers and long streams.
 QUICK := -m 'not long and not thorough' tests/records tests/features tests/loop tests/research/test_algorithms.py tests/research/test_theory.py \
