@@ -509,6 +509,8 @@ def from_bytes(data: bytes, load: Callable[[str], NDArray[Any]] | None = None) -
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > len(data):
+                raise ValueError("it is compressed, and we write no such file")  # or a bomb
             arrays = {_key(name): read_array(archive, name) for name in archive.namelist()}
         text = arrays.pop(TEXT).tobytes().decode()
     except _UNREADABLE as error:

@@ -15,7 +15,7 @@ import iln_stream
 PACKAGE = Path(iln_stream.__file__).parent
 DOCUMENT = Path(__file__).parents[1] / "docs" / "architecture.md"
 
-FOR_ALL = {"errors", "lazy"}
+FOR_ALL = {"errors", "files", "lazy"}
 """Modules of ours that every folder may import."""
 
 SHIMS = {

@@ -7,9 +7,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from socketserver import ThreadingMixIn
+from time import monotonic
 from types import FrameType
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
@@ -180,8 +181,48 @@ def _text(
     return [f"{text}\n".encode()]
 
 
+_MOST_CONNECTIONS = 64
+"""Each has a thread and a file descriptor; with a further one, the oldest is closed."""
+
+_CONNECTION_SECONDS = 60.0
+"""Time for a request and its answer."""
+
+
 class _MetricsServer(ThreadingMixIn, WSGIServer):
+    """Closes connections that are too many, or take too long."""
+
     daemon_threads = True
+
+    def __init__(self, *arguments: Any) -> None:
+        self._began: dict[socket.socket, float] = {}  # in this order
+        self._turn = threading.Lock()
+        super().__init__(*arguments)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._turn:
+            if len(self._began) >= _MOST_CONNECTIONS:
+                self._end(next(iter(self._began)))
+            self._began[request] = monotonic()
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._turn:
+            self._began.pop(request, None)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        now = monotonic()
+        with self._turn:
+            for each, began in list(self._began.items()):
+                if now - began < _CONNECTION_SECONDS:
+                    break
+                self._end(each)
+
+    def _end(self, connection: socket.socket) -> None:
+        """Let the connection's thread find its end; the thread then closes it."""
+        del self._began[connection]
+        with suppress(OSError):  # the client was faster
+            connection.shutdown(socket.SHUT_RDWR)
 
 
 class _Server6(_MetricsServer):

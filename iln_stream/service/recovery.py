@@ -69,6 +69,24 @@ SNAPSHOT_EVENTS = 100_000
 """Most records between two snapshots."""
 
 
+def _check_order(
+    written: Sequence[PartitionRun], resumed: Header, bound: Positions, folder: Path
+) -> None:
+    """Refuse a journal that ends before the snapshot: it is missing, cut off or an older copy."""
+    if len(resumed.positions) < 2:  # the learner of one partition had no journal
+        return
+    reached = dict(bound)
+    for origin, end in (*resumed.rebuilt.items(), *written):
+        reached[origin] = max(end, reached.get(origin, 0))
+    lost = [p for p, position in resumed.positions.items() if reached.get(p, 0) < position]
+    if lost:
+        raise SnapshotError(
+            f"the order in which {lost[0]} was learned up to {resumed.positions[lost[0]]} is in no "
+            f"journal in {folder}: put back a copy of the whole folder, or learn the log again "
+            "with `iln-stream rebuild`"
+        )
+
+
 class ArrivalOrder:
     """The journal of one reader of several partitions, as far back as its snapshots need it.
 
@@ -111,8 +129,10 @@ class ArrivalOrder:
         # An older journal precedes a rebuild, which learned in another order and keeps no journal.
         ours = [path for path in journals if resumed and int(path.stem) >= resumed.epoch]
         streams = inputs[0].stream, inputs[-1].stream
-        written = _within(read_journal(ours[-1], streams), inputs) if ours else []
-        needed = after(written, self._bound)
+        written = read_journal(ours[-1], streams) if ours else []
+        if resumed is not None:
+            _check_order(written, resumed, self._bound, (source or folder).path)
+        needed = after(_within(written, inputs), self._bound)
         self._journal = Journal(folder.path / f"{epoch:06}.journal", needed)
         if source is None:
             for old in journals:
@@ -372,7 +392,8 @@ class Recovery:
             return {origins[0]: max(place.next_offset for place in places)}
         ends: dict[StreamPartition, int] = {}
         for path in sorted(self._folder.path.glob("*.journal")):
-            for run in read_journal(path, (origins[0].stream, origins[-1].stream)):
+            streams = origins[0].stream, origins[-1].stream
+            for run in read_journal(path, streams, up_to_damage=True):
                 ends[run.origin] = max(run.end, ends.get(run.origin, 0))
         return ends
 

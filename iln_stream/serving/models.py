@@ -14,6 +14,7 @@ from iln_stream.streams import of_stream
 log = logging.getLogger(__name__)
 
 REFRESH_SECONDS = 0.25
+_STOP_SECONDS = 10.0
 SUFFIX = ".model"
 
 
@@ -116,7 +117,7 @@ class Models:
         """Stop following; on the thread of slow learners, at most one more event is predicted."""
         self._stop.set()
         self._slow.shutdown(wait=False, cancel_futures=True)
-        self._thread.join()
+        self._thread.join(_STOP_SECONDS)  # a network file system may not answer
 
     def __iter__(self) -> Iterator[tuple[str, FollowedModel]]:
         """Iterate over names and models."""

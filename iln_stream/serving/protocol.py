@@ -100,6 +100,8 @@ def tls_context(settings: ApiSettings) -> ssl.SSLContext | None:
 
 MOST_HEADER_BYTES = 64 * 1024
 
+_PART_BYTES = 4096
+
 _LINGER_SECONDS = 1.0
 """Time to read what a refused client still sends; closing at once would discard the answer."""
 
@@ -172,13 +174,16 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what came."""
-        if self._is_over or self.transport.is_closing():
-            return
-        super().data_received(data)
-        if self._in_headers:
-            # A header that is not complete has not been counted.
-            self._header_bytes += len(data)
-        self._check_headers()
+        # In parts, as one read may hold many requests.
+        for start in range(0, len(data), _PART_BYTES):
+            if self._is_over or self.transport.is_closing():
+                return
+            part = data[start : start + _PART_BYTES]
+            super().data_received(part)
+            if self._in_headers:
+                # A header that is not complete has not been counted.
+                self._header_bytes += len(part)
+            self._check_headers()
 
     def on_message_begin(self) -> None:
         """Begin a request."""

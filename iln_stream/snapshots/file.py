@@ -23,6 +23,7 @@ MAJOR, MINOR = 3, 0
 """Of the format. A reader takes any minor version of its own major version, and of 2, which
 numbered the partitions."""
 
+_MAJORS = (2, MAJOR)
 _VERSION = f"{MAJOR}.{MINOR}"
 _MAGIC = b"iln-stream snapshot "
 _LONGEST_FIRST_LINE = 200
@@ -307,13 +308,20 @@ def _checked(data: bytes) -> bytes:
         major, _ = (int(part) for part in number.split("."))
     except ValueError:
         raise CorruptSnapshotError("its first line can't be read") from None
-    if major not in (2, MAJOR):
+
+    def is_whole(number: str) -> bool:
+        digest = _digest(number)
+        digest.update(content)
+        return checksum == f"sha256:{digest.hexdigest()}"
+
+    if major not in _MAJORS:
+        minor = number.partition(".")[2]
+        if any(is_whole(f"{known}.{minor}") for known in _MAJORS):
+            raise CorruptSnapshotError(f"its version, {number}, is not what was written")
         raise SnapshotError(
             f"its format has version {number}, and iln_stream {version('iln-stream')} "
             f"reads 2.x and {MAJOR}.x: use the release that wrote it"
         )
-    digest = _digest(number)
-    digest.update(content)
-    if checksum != f"sha256:{digest.hexdigest()}":
+    if not is_whole(number):
         raise CorruptSnapshotError("its checksum is not that of its contents")
     return content

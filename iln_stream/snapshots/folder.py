@@ -10,12 +10,13 @@ import uuid
 from collections.abc import Callable, Set
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import SnapshotError, StateError
+from iln_stream.files import open_stored, read_stored, sync_folder, write_whole
 from iln_stream.snapshots.file import (
     CorruptSnapshotError,
     Snapshot,
@@ -89,17 +90,13 @@ class BlockFolder:
         final = self.path / f"{name}.npy"
         try:
             os.utime(final)  # so that no other run takes it for an old one
-            if final.read_bytes() == data:
+            if read_stored(final) == data:
                 block.stored_as = (name, len(data))
                 return name, 0
         except FileNotFoundError:
             self.path.mkdir(exist_ok=True)
         partial = self.path / f"{name}.{uuid.uuid4().hex}.partial"
-        with partial.open("wb") as written:
-            written.write(data)
-            written.flush()
-            os.fsync(written.fileno())
-        partial.rename(final)
+        write_whole(final, lambda written: written.write(data), partial)
         block.stored_as = (name, len(data))
         return name, len(data)
 
@@ -123,7 +120,7 @@ class BlockFolder:
         """
         file = self.path / f"{name}.npy"
         try:
-            data = file.read_bytes()
+            data = read_stored(file)
         except OSError as error:
             raise StateError(
                 f"its block {file} can't be read: {error.strerror}; a copy of a snapshot needs a "
@@ -249,11 +246,7 @@ class SnapshotFolder:
         """
         place = SnapshotId(snapshot.header.epoch, snapshot.header.next_offset)
         partial = self.path / f"{place.name}.partial"
-        try:
-            size = self._attempt(lambda: _write_durably(partial, self.path / place.name, snapshot))
-        finally:
-            with suppress(OSError):
-                partial.unlink()
+        size = self._attempt(lambda: _write_durably(partial, self.path / place.name, snapshot))
         for old in self.places()[self._keep :]:
             with suppress(OSError):  # somebody else's housekeeping
                 (self.path / old.name).unlink()
@@ -265,7 +258,7 @@ class SnapshotFolder:
         needed: set[str] = set()
         try:
             for place in self.places():
-                with (self.path / place.name).open("rb") as file:
+                with open_stored(self.path / place.name) as file:
                     needed.update(blocks_of(file))
         except (OSError, CorruptSnapshotError):
             return
@@ -277,7 +270,7 @@ class SnapshotFolder:
         for place in reversed(self.places()):
             with (
                 suppress(OSError, CorruptSnapshotError),
-                (self.path / place.name).open("rb") as file,
+                open_stored(self.path / place.name) as file,
             ):
                 found.append(
                     Stored(header_of(read_header(file)), os.fstat(file.fileno()).st_size, None)
@@ -323,7 +316,7 @@ class SnapshotFolder:
             return False
         except OSError as error:
             raise self._error(error) from error
-        self._attempt(lambda: _sync_folder(self.path))
+        self._attempt(lambda: sync_folder(self.path))
         return True
 
     def _attempt(self, action: Callable[[], Result]) -> Result:
@@ -345,15 +338,17 @@ def read_snapshot(file: Path) -> Snapshot:
     Raises
     ------
     CorruptSnapshotError
-        When the file is not as it was written.
+        When the file is not as it was written, or the disk can't read it.
     SnapshotError
-        When it is of another major version, or there is no such file.
+        When it is of another major version, or there is no such file, or it must not be read.
 
     """
     try:
-        data = file.read_bytes()
+        data = read_stored(file)
     except OSError as error:
-        raise SnapshotError(f"can't read {file}: {error.strerror}") from error
+        known = isinstance(error, FileNotFoundError | PermissionError)
+        kind = SnapshotError if known else CorruptSnapshotError
+        raise kind(f"can't read {file}: {error.strerror}") from error
     try:
         return Snapshot.from_bytes(data, BlockFolder(file.parent / _BLOCKS).get)
     except CorruptSnapshotError as error:
@@ -375,27 +370,17 @@ def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> int:
         written += n_bytes
         return name
 
-    with partial.open("wb") as file:
+    def write(file: BinaryIO) -> None:
         snapshot.write(file, store)
-        file.flush()
-        os.fsync(file.fileno())
-        size = os.fstat(file.fileno()).st_size
-    if blocks.path.is_dir():  # also where an earlier attempt wrote the blocks
-        _sync_folder(blocks.path)
+        if blocks.path.is_dir():  # also where an earlier attempt wrote the blocks
+            sync_folder(blocks.path)
+
     try:
-        partial.rename(final)
-    except FileNotFoundError:  # a later run took it for a leftover and swept it away
+        size = write_whole(final, write, partial).st_size
+    except FileNotFoundError:
+        if not final.parent.is_dir():
+            raise
+        # A later run took it for a leftover and swept it away.
         return _write_durably(partial, final, snapshot)
-    _sync_folder(final.parent)
+    sync_folder(final.parent)
     return size + written
-
-
-def _sync_folder(path: Path) -> None:
-    """Make the names in a folder durable, where the system has a way to do it."""
-    if os.name == "nt":
-        return
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

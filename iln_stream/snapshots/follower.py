@@ -9,7 +9,7 @@ from typing import Any
 
 from iln_stream.errors import PublishingError, SnapshotError
 from iln_stream.snapshots.learner import is_pickle
-from iln_stream.snapshots.published_file import Identity, VersionFile
+from iln_stream.snapshots.published_file import Identity, Version, VersionFile
 from iln_stream.snapshots.publisher import learner_of
 from iln_stream.streams import StreamPartition
 
@@ -100,11 +100,11 @@ class Follower:
         A file that can't be read leaves `current` as it is, and sets `problem`.
         """
         with self._turn:
-            there = self._file.identity()
+            began, there = perf_counter(), self._file.identity()
             if there is not None and there == self._seen:
                 return False
             try:
-                self.current = self._read()
+                version = self._file.read()
             except FileNotFoundError:
                 self._seen = None
                 self.problem = (
@@ -112,28 +112,38 @@ class Follower:
                     f"`iln-stream run --publish {self.path.parent}`"
                 )
                 return False
+            except OSError as error:  # it is read again: the disk may recover
+                return self._failed(None, f"it can't be read: {error.strerror}")
+            except SnapshotError as error:
+                return self._failed(there, str(error))
+            try:
+                self.current = self._restored(version, began)
             except Exception as error:  # a pickle runs the learner's own code
                 known = isinstance(error, PublishingError | SnapshotError)
                 why = str(error) if known else f"its learner can't be restored: {error!r}"
-                self._seen = there
-                self.n_unreadable += 1
-                self.problem = f"{self.path}: {why}"
-                return False
+                return self._failed(there, why)
+            self._seen = version.identity
             self.problem = None
             return True
+
+    def _failed(self, seen: Identity | None, why: str) -> bool:
+        """Note why a version can't be used; it is counted once, also if it is read again."""
+        problem = f"{self.path}: {why}"
+        if seen is not None or problem != self.problem:
+            self.n_unreadable += 1
+        self._seen, self.problem = seen, problem
+        return False
 
     def age(self) -> float | None:
         """Return the seconds since the learner of `current` was copied; None if there is none."""
         current = self.current
         return None if current is None else max(0.0, time() - current.published_at)
 
-    def _read(self) -> Published:
-        began = perf_counter()
-        header, state, identity = self._file.read()
+    def _restored(self, version: Version, began: float) -> Published:
+        header, state, identity = version
         learner = learner_of(state, self._allow_pickle)
         if not is_pickle(state):
             _exercise(learner, header.task)
-        self._seen = identity
         return Published(
             learner=learner,
             version=header.version,

@@ -1,10 +1,10 @@
 """From a path to the learner that is saved there, and `iln_stream.save`."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 from iln_stream.errors import SnapshotError, StateError
+from iln_stream.files import open_stored, read_stored, write_whole
 from iln_stream.learners import model_of, state_of
 from iln_stream.learners.keyed import KEYS_FILE, KeyedRegressor, KeyFile, KeysElsewhere, KeysToRead
 from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot
@@ -50,18 +50,12 @@ def save(model: Any, path: Path | str) -> None:
 
     """
     content = to_bytes(state_of(model))
-    path = Path(path)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(Path(path), lambda file: file.write(content), durably=False)
 
 
 def is_model_file(path: Path) -> bool:
     """Return whether a file looks like one that `save` wrote."""
-    with path.open("rb") as file:
+    with open_stored(path) as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
@@ -75,7 +69,7 @@ def model_in(path: Path) -> Any:
 
     """
     try:
-        return model_of(from_bytes(path.read_bytes()))
+        return model_of(from_bytes(read_stored(path)))
     except StateError as error:
         raise StateError(f"{path}: {error}") from error
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from iln_stream.errors import PublishingError
+from iln_stream.files import open_stored, write_whole
 from iln_stream.snapshots.file import (
     CorruptSnapshotError,
     read_container,
@@ -114,20 +114,16 @@ class VersionFile:
         write_container(
             content, asdict(header) | {"positions": as_texts(header.positions)}, learner
         )
-        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.partial")
+
+        def written() -> os.stat_result:
+            data = content.getbuffer()
+            return write_whole(self.path, lambda file: file.write(data), durably=False)
+
         try:
-            try:
-                partial.write_bytes(content.getbuffer())
-            except FileNotFoundError:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                partial.write_bytes(content.getbuffer())
-            identity = _identity(partial.stat())
-            partial.rename(self.path)
-        except BaseException:
-            with suppress(OSError):
-                partial.unlink()
-            raise
-        return identity
+            return _identity(written())
+        except FileNotFoundError:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return _identity(written())
 
     def remove_partial(self) -> None:
         """Remove what processes that were killed had not finished."""
@@ -146,7 +142,7 @@ class VersionFile:
             When it can't be read.
 
         """
-        with self.path.open("rb") as file:
+        with open_stored(self.path) as file:
             return _parsed(read_header(file))
 
     def read(self) -> Version:
@@ -156,20 +152,15 @@ class VersionFile:
         ------
         FileNotFoundError
             When there is no file.
+        OSError
+            When it can't be read; a later attempt may succeed.
         SnapshotError
             When it is not what was written, or of a newer format.
-        PublishingError
-            When it can't be read.
 
         """
-        try:
-            with self.path.open("rb") as file:
-                identity = _identity(os.fstat(file.fileno()))
-                header, learner = read_container(file.read())
-        except FileNotFoundError:
-            raise
-        except OSError as error:
-            raise PublishingError(f"it can't be read: {error.strerror}") from error
+        with open_stored(self.path) as file:
+            identity = _identity(os.fstat(file.fileno()))
+            header, learner = read_container(file.read())
         return Version(_parsed(header), learner, identity)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iln_stream.errors import IlnError
+from iln_stream.files import read_stored, write_whole
 from iln_stream.service import Settings, SettingsError
 from iln_stream.service.decoding import mapping_of
 from iln_stream.service.learners import build_learner
@@ -352,16 +353,11 @@ def _frozen_prior(settings: Settings, spark_settings: SparkSettings) -> bytes:
         checkpoint = Path(spark_settings.checkpoint)
         file = checkpoint.with_name(f"{checkpoint.name}.prior.npz")
     if file.exists():
-        return file.read_bytes()
+        return read_stored(file)
     saved = spark_settings.prior
     prior = prior_of(build_learner(settings) if saved is None else load(saved))
     file.parent.mkdir(parents=True, exist_ok=True)
-    partial = file.with_name(f".{file.name}.partial")
-    with partial.open("wb") as out:
-        out.write(prior)
-        out.flush()
-        os.fsync(out.fileno())
-    partial.rename(file)
+    write_whole(file, lambda out: out.write(prior))
     return prior
 
 

@@ -1,6 +1,5 @@
 """A file with the order of the records of several partitions, written before they are learned."""
 
-import logging
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,9 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from iln_stream.errors import SnapshotError
+from iln_stream.files import read_stored, sync_folder, write_whole
 from iln_stream.streams.base import StreamPartition
-
-log = logging.getLogger(__name__)
 
 _COMPACT_FROM = 1 << 20
 """Bytes. A shorter journal is not compacted."""
@@ -66,7 +64,6 @@ class Journal:
         except OSError as error:
             with suppress(OSError):  # a reader ignores a broken last line
                 self._file.truncate(self._size)
-                self._file.seek(self._size)
             raise self._error(error) from error
         self._runs += runs
 
@@ -91,21 +88,17 @@ class Journal:
         self._file.close()
 
     def _rewrite(self) -> None:
-        partial = self._path.with_suffix(".partial")
+        content = b"".join(run.line() for run in self._runs)
         try:
+            write_whole(
+                self._path, lambda file: file.write(content), self._path.with_suffix(".partial")
+            )
+            sync_folder(self._path.parent)
             # Unbuffered: `close` must not repeat a write that failed.
-            file = partial.open("wb", buffering=0)
-            self._compacted = self._size = _write_all(file, self._runs)
-            os.fsync(file.fileno())
-            partial.rename(self._path)
-            folder = os.open(self._path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            self._file: FileIO = self._path.open("ab", buffering=0)
         except OSError as error:
             raise self._error(error) from error
-        self._file: FileIO = file
+        self._compacted = self._size = len(content)
 
     def _error(self, error: OSError) -> SnapshotError:
         return SnapshotError(
@@ -123,16 +116,35 @@ def _write_all(file: FileIO, runs: Iterable[PartitionRun]) -> int:
     return len(data)
 
 
-def read_journal(path: Path, streams: Sequence[str]) -> list[PartitionRun]:
-    """Return the runs in a file, up to the first damaged or incomplete line.
+def read_journal(
+    path: Path, streams: Sequence[str], *, up_to_damage: bool = False
+) -> list[PartitionRun]:
+    """Return the runs in a file; a crash can have left the last line incomplete.
 
-    `streams` are the names of the log of events and, if there is one, of that of labels.
+    Parameters
+    ----------
+    path
+        The file; without one there are no runs.
+    streams
+        Names of the log of events and, if there is one, of that of labels.
+    up_to_damage
+        Whether to read a damaged file as far as it is whole.
+
+    Raises
+    ------
+    SnapshotError
+        When the file can't be read, or is damaged as no crash leaves it.
+
     """
     runs: list[PartitionRun] = []
     try:
-        *lines, _ = path.read_bytes().split(b"\n")
+        *lines, _ = read_stored(path).split(b"\n")
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise SnapshotError(
+            f"the order of the partitions in {path} can't be read: {error.strerror}"
+        ) from error
     for number, line in enumerate(lines):
         try:
             text, checksum = line.rsplit(b" ", 1)
@@ -141,9 +153,14 @@ def read_journal(path: Path, streams: Sequence[str]) -> list[PartitionRun]:
             origin, end = os.fsdecode(text).rsplit(" ", 1)
             runs.append(PartitionRun(StreamPartition.read(origin, streams), int(end)))
         except ValueError:
-            if any(lines[number + 1 :]):  # a crash can damage only the last line
-                log.error("%s is damaged in line %d; the order after it is lost", path, number + 1)
-            break
+            is_last = not any(lines[number + 1 :])
+            if up_to_damage or (is_last and b"\0" in line):  # the page before was not written
+                break
+            raise SnapshotError(
+                f"{path} is damaged in line {number + 1}, and the order in which the records after "
+                "it were learned is lost: put back a copy of the whole folder, or learn the log "
+                "again with `iln-stream rebuild`"
+            ) from None
     return runs
 
 

@@ -5,6 +5,7 @@ import random
 import pytest
 from streams.test_sequencer import Partition
 
+from iln_stream.errors import SnapshotError
 from iln_stream.service.recovery import ArrivalOrder
 from iln_stream.snapshots import Header, Snapshot, SnapshotFolder
 from iln_stream.streams import Journal, PartitionRun, StreamPartition, read_journal
@@ -84,6 +85,18 @@ def test_a_zombies_snapshot_takes_nothing_away(folder):
     store(folder, older, header({P: 900, Q: 900}, epoch=4), resumed)
     Journal(folder.path / "000005.journal", RUNS)
     assert repeats(kept(folder, resumed)[0], resumed.positions, RUNS[2:])
+
+
+@pytest.mark.parametrize("left", [None, 0, 2, 3])
+def test_a_journal_that_ends_before_the_snapshot_is_refused(folder, left):
+    """A journal that is missing, cut off or an older copy would let records be learned in another
+    order than before."""
+    old, new = header({P: 300, Q: 0}), header({P: 900, Q: 200})
+    store(folder, old, new)
+    if left is not None:
+        Journal(folder.path / "000001.journal", RUNS[:left])
+    with pytest.raises(SnapshotError, match=r"up to \d+ is in no journal .*iln-stream rebuild"):
+        kept(folder, new)
 
 
 def test_an_order_before_a_rebuild_is_not_repeated(folder):

@@ -1,8 +1,12 @@
 """`HttpServer`: /metrics, /ready, and further routes."""
 
+import socket
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
+from time import monotonic
 
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
@@ -72,3 +76,38 @@ def test_invalid_routes(path: str) -> None:
     """A route can't replace /ready or /metrics, and its path begins with a slash."""
     with pytest.raises(ValueError, match=f"routes: '{path}' must begin with / and differ from"):
         HttpServer("127.0.0.1", 0, CollectorRegistry(), list, {path: echo})
+
+
+def connected(server: HttpServer) -> socket.socket:
+    host, port = server.url.removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)), timeout=10)
+
+
+def test_idle_connections_are_limited(server: HttpServer) -> None:
+    """Connections that send nothing take no more threads and descriptors than a fixed number, and
+    do not keep others from being answered: the oldest is closed."""
+    before = threading.active_count()
+    idle = [connected(server) for _ in range(100)]
+    try:
+        assert ask(f"{server.url}/health") == (200, "alive\n")
+        assert idle[0].recv(1) == b""
+        assert threading.active_count() - before <= 64 + 2
+    finally:
+        for each in idle:
+            each.close()
+
+
+def test_a_slow_request_ends(server: HttpServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection ends after a while, whether its client sends nothing or a byte now and then."""
+    monkeypatch.setattr("iln_stream.service.http._CONNECTION_SECONDS", 0.5)
+    with connected(server) as idle, connected(server) as slow:
+        slow.sendall(b"GET /health HTTP/1.1\r\nA: ")
+        slow.settimeout(0.1)
+        began, answer = monotonic(), None
+        while answer is None and monotonic() - began < 10:
+            with suppress(TimeoutError):
+                slow.sendall(b"a")
+                answer = slow.recv(1000)
+        assert idle.recv(1) == b""
+        assert answer is not None
+    assert ask(f"{server.url}/health") == (200, "alive\n")

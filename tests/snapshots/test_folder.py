@@ -1,6 +1,7 @@
 """A folder of snapshots: one writer, whole files, the newest good one."""
 
 import errno
+import hashlib
 import logging
 import multiprocessing
 import os
@@ -100,6 +101,22 @@ def test_corrupt_newest_falls_back_loudly(folder, make, caplog):
     assert f"{damaged} is corrupt, falling back to the one before: " in message
 
 
+@pytest.mark.parametrize("instead", [os.mkfifo, os.mkdir])
+def test_no_regular_file(folder, make, instead):
+    """A pipe or a folder in place of the newest snapshot is damage; it does not block, and neither
+    does one in place of a file that is about to be written."""
+    folder.write(make(epoch=1, next_offset=10))
+    folder.write(make(epoch=1, next_offset=20))
+    damaged = folder.path / SnapshotId(1, 20).name
+    damaged.unlink()
+    instead(damaged)
+    assert folder.newest().header.next_offset == 10
+    assert len(folder.stored()) == 1
+    os.mkfifo(folder.path / f"{SnapshotId(1, 30).name}.partial")
+    folder.write(make(epoch=1, next_offset=30))
+    assert folder.newest().header.next_offset == 30
+
+
 def test_nothing_but_corrupt_ones(folder, make):
     """Without any good snapshot nothing begins anew by itself; the remedy is named."""
     folder.write(make(epoch=1, next_offset=10))
@@ -113,7 +130,9 @@ def test_newest_of_another_major_version(folder, make):
     folder.write(make(epoch=1, next_offset=10))
     folder.write(make(epoch=1, next_offset=20))
     file = folder.path / SnapshotId(1, 20).name
-    file.write_bytes(file.read_bytes().replace(b"snapshot 3.", b"snapshot 9.", 1))
+    content = file.read_bytes().partition(b"\n")[2]
+    digest = hashlib.sha256(b"9.0" + content).hexdigest()
+    file.write_bytes(f"iln-stream snapshot 9.0 sha256:{digest}\n".encode() + content)
     with pytest.raises(SnapshotError, match=r"has version 9.*iln-stream rebuild") as caught:
         folder.newest()
     assert not isinstance(caught.value, CorruptSnapshotError)

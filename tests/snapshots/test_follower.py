@@ -1,9 +1,12 @@
 """`Follower`: has the newest version, and says why it has none."""
 
+import errno
+import os
 import shutil
 import subprocess
 import sys
 from time import sleep, time
+from unittest.mock import Mock
 
 import pytest
 from river import linear_model
@@ -86,6 +89,36 @@ def test_a_damaged_file(path):
     publish(path, learner)
     assert follower.refresh() is True
     assert follower.problem is None
+
+
+def test_a_failing_read_is_tried_again(path, monkeypatch):
+    """A disk that fails once leaves a version unread only until the next refresh."""
+    publish(path, model())
+    follower = Follower(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "iln_stream.snapshots.published_file.read_container",
+            Mock(side_effect=OSError(errno.EIO, "Input/output error")),
+        )
+        for _ in range(3):
+            assert follower.refresh() is False
+    assert follower.problem == f"{path}: it can't be read: Input/output error"
+    assert follower.n_unreadable == 1
+    assert follower.refresh() is True
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_no_regular_file(path, make):
+    """A pipe or a folder in place of the file is told, and does not block; once it is gone, a
+    version is read."""
+    path.parent.mkdir()
+    make(path)
+    follower = Follower(path)
+    assert follower.refresh() is False
+    assert "it is not a regular file" in follower.problem
+    path.rename(path.with_suffix(".other"))
+    publish(path, model())
+    assert follower.refresh() is True
 
 
 def test_a_learner_of_a_newer_release(path, monkeypatch):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from iln_stream.errors import StateError
+from iln_stream.files import read_stored, write_whole
 from iln_stream.learners.estimators import FiniteLayer
 from iln_stream.state import StateSchema, decode_name, encode_name, from_bytes, to_bytes
 
@@ -79,7 +80,8 @@ def save(model: Any, schema: StateSchema, path: str | Path) -> None:
     values = {field.name: getattr(model, field.name) for field in fields(model)}
     for field in _NAMES & values.keys():
         values[field] = [encode_name(name) for name in values[field]]
-    Path(path).write_bytes(to_bytes(schema.write(**values)))
+    content = to_bytes(schema.write(**values))
+    write_whole(Path(path), lambda file: file.write(content), durably=False)
 
 
 def load(cls: type[T], schema: StateSchema, path: str | Path, kind: str) -> T:
@@ -92,7 +94,7 @@ def load(cls: type[T], schema: StateSchema, path: str | Path, kind: str) -> T:
 
     """
     try:
-        state = from_bytes(Path(path).read_bytes())
+        state = from_bytes(read_stored(Path(path)))
         kept = [field.name for field in fields(cls)]  # type: ignore[arg-type]
         values = dict(zip(kept, schema.read(state, *kept), strict=True))
     except StateError as error:
@@ -214,7 +216,8 @@ class FrozenNetwork(FiniteLayer):
             from iln_stream.learners.frozen.onnx_model import onnx_model
         except ImportError as error:
             raise ImportError("save_onnx needs onnx: pip install 'iln-stream[onnx]'") from error
-        Path(path).write_bytes(onnx_model(self))
+        content = onnx_model(self)
+        write_whole(Path(path), lambda file: file.write(content), durably=False)
 
     def _values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         p = self.evaluate(self.scaled(X))

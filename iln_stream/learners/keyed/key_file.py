@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import StateError
+from iln_stream.files import check_regular
 from iln_stream.learners.keyed.store import (
     Captured,
     Names,
@@ -138,6 +139,7 @@ class KeyFile:
                 f"the keys' states are in {path}, which is not there: copy it, too, or learn the "
                 "log again with `iln-stream rebuild`"
             )
+        self._attempt(lambda: check_regular(path))
         self._reader = self._attempt(lambda: self._connected(readonly=run is None))
         self._writer = self._reader
         self._attempt(self._look_for_damage)
@@ -326,7 +328,8 @@ class KeyFile:
     def _attempt(self, action: Callable[[], Result]) -> Result:
         try:
             return action()
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # the message may quote damaged text
+        # A message may quote damaged text.
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             raise StateError(
                 f"the keys' states in {self.path} can't be read or written: {error}; mend that, or "
                 f"{_REMEDY}"

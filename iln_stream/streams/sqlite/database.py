@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from iln_stream.errors import IlnError, LostPlaceError, NoStreamError, SourceError
+from iln_stream.files import check_regular
 
 VERSION = 1
 """Version of the tables, stored in the file; a release refuses files of newer versions."""
@@ -129,6 +130,7 @@ class Database:
             raise no_log(path)
         mode = "rwc" if create else "rw"
         with self._translated():
+            check_regular(path)
             self.connection = sqlite3.connect(
                 f"file:{quote(str(path.absolute()))}?mode={mode}",
                 uri=True,
@@ -283,6 +285,8 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise self._error(f"{self.path}: {_explained(error)}") from error
+        except OSError as error:
+            raise self._error(f"{self.path}: {error.strerror}") from error
 
 
 def no_log(path: Path) -> NoStreamError:

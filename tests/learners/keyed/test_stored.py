@@ -1,5 +1,6 @@
 """Keys in a file, of which few are in memory, as of checkpoints."""
 
+import os
 import random
 import shutil
 import sqlite3
@@ -174,6 +175,14 @@ def test_another_file_is_refused(tmp_path):
         opened(tmp_path)
     with pytest.raises(StateError, match="not there"):
         KeyFile(tmp_path / "other.db")
+
+
+def test_a_pipe_is_no_file_of_keys(tmp_path):
+    """A pipe in place of the file is refused at once."""
+    os.mkfifo(tmp_path / "keys.db")
+    for run in (None, 1):
+        with pytest.raises(StateError, match="not a regular file"):
+            KeyFile(tmp_path / "keys.db", run)
 
 
 def test_a_flipped_bit_is_never_silent(tmp_path):

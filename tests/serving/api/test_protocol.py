@@ -3,6 +3,7 @@
 import json
 import socket
 import struct
+import threading
 from contextlib import suppress
 from http.client import HTTPResponse
 
@@ -124,6 +125,27 @@ def test_upgrade_without_a_body(hasty, length):
         answer = rest(connection)
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert answer.count(b"HTTP/1.1 ") == 1
+
+
+@pytest.mark.parametrize("path", [b"/predict", b"/events"])
+def test_pipelined_requests(hasty, path):
+    """Many small requests that arrive together are each answered, in order: their headers are
+    counted for each request, not for what arrives at a time."""
+    n, body = 2_000, b'{"x": {"a": 1}, "id": "%05d"}'
+    requests = [
+        POST % path + b"Content-Length: %d\r\n\r\n" % len(body % k) + body % k for k in range(n)
+    ]
+    with hasty.connect() as connection:
+        sender = threading.Thread(target=connection.sendall, args=(b"".join(requests),))
+        sender.start()
+        answers = connection.makefile("rb")
+        statuses = []
+        for _ in range(n):
+            statuses.append(answers.readline().split(b" ")[1])
+            head = dict(line.lower().split(b": ", 1) for line in iter(answers.readline, b"\r\n"))
+            answers.read(int(head[b"content-length"]))
+        sender.join()
+    assert set(statuses) <= {b"200", b"201"}
 
 
 def forgotten(api):

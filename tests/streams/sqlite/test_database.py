@@ -1,5 +1,6 @@
 """The file of an embedded log: files that are no log, disks that fail, writers that wait."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -78,6 +79,15 @@ def test_a_file_that_is_no_log(path, make, message):
     with pytest.raises(SinkError, match=message):
         SqliteAppender(path, "events", "log")
     assert path.read_bytes() == before
+
+
+def test_a_pipe_is_no_log(path):
+    """A pipe in place of the file is refused at once, by readers and writers."""
+    os.mkfifo(path)
+    with pytest.raises(SourceError, match="not a regular file"):
+        SqliteLog(path, "events", "log")
+    with pytest.raises(SinkError, match="not a regular file"):
+        SqliteAppender(path, "events", "log")
 
 
 def test_a_vacuumed_copy(path, tmp_path):

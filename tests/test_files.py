@@ -1,0 +1,37 @@
+"""`write_whole`: a file is written whole, or an error leaves what was there."""
+
+import errno
+import os
+
+import pytest
+from streams.test_journal import room_for
+
+from iln_stream.files import read_stored, write_whole
+
+
+def test_a_full_disk_changes_nothing(tmp_path):
+    """What does not fit leaves the former file as it was, and nothing half-written."""
+    path = tmp_path / "file"
+    write_whole(path, lambda file: file.write(b"before"))
+    with room_for(5_000), pytest.raises(OSError, match="too large"):
+        write_whole(path, lambda file: file.write(bytes(20_000)))
+    assert read_stored(path) == b"before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("call", ["fsync", "rename"])
+def test_a_failing_call_changes_nothing(tmp_path, monkeypatch, call, code):
+    """An error of the disk after the last byte, or of the rename, has no effect either."""
+    path = tmp_path / "file"
+    write_whole(path, lambda file: file.write(b"before"))
+
+    def fail(*_):
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync" if call == "fsync" else "pathlib.Path.rename", fail)
+        with pytest.raises(OSError, match=os.strerror(code)):
+            write_whole(path, lambda file: file.write(b"after"))
+    assert read_stored(path) == b"before"
+    assert list(tmp_path.iterdir()) == [path]
