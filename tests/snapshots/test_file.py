@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import re
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -147,6 +148,19 @@ def test_a_pickle_among_the_arrays_is_not_run():
     digest = hashlib.sha256(b"3.0" + content).hexdigest()
     with pytest.raises(CorruptSnapshotError, match="allow_pickle=False"):
         Snapshot.from_bytes(f"iln-stream snapshot 3.0 sha256:{digest}\n".encode() + content)
+
+
+def test_a_decompression_bomb_is_refused():
+    """A file whose entries are compressed, which none of ours is, is refused before they are
+    unpacked: a small one could take all memory."""
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("arrays/zeros.npy", bytes(50_000_000))
+    tracemalloc.start()
+    with pytest.raises(StateError, match="compressed"):
+        from_bytes(body.getvalue())
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
 
 
 def test_configuration_hash(make):
