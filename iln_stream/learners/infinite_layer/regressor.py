@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.learners.tables import TableEvents
 from iln_stream.reporting import MetricSpec, Report
+from iln_stream.state import StateDict
 
 if TYPE_CHECKING:
     from iln_stream.learners.infinite_layer.accurate import AccurateEngine
@@ -33,6 +34,15 @@ class _Look(NamedTuple):
     effects: list[float]  # 0 if they are broken
     prediction: float  # the engine's
     broken: bool
+
+
+def _with_plain_forecasts(state: StateDict) -> StateDict:
+    """From version 5: forecasts that begin with the next event, and count 100 events later."""
+    from iln_stream.learners.infinite_layer.plain_forecasts import WAITING, PlainForecasts
+
+    learned = state["learned"]
+    plain = PlainForecasts(learned["inputs"]["stats"].shape[1], counts_from=WAITING)
+    return {**state, "learned": {**learned, "plain": plain.state()}}
 
 
 @restorable
@@ -116,7 +126,8 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
 
     _engine: "AccurateEngine | FastEngine"
 
-    state_version = 5
+    state_version = 6
+    migrations: ClassVar = {5: _with_plain_forecasts}
 
     def __init__(
         self,
@@ -189,7 +200,7 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
     def predict_token(self, x: Mapping[Any, float]) -> tuple[float, NDArray[np.float64]]:
         """Return the prediction for x, and a token for `learn_token`.
 
-        A token has 23 numbers with profile "accurate", 15 with "fast": what was predicted, from
+        A token has 26 numbers with profile "accurate", 18 with "fast": what was predicted, from
         which last targets, by each expert, and the ends of the intervals. It is valid for later
         states of this learner, those of a snapshot included.
 
