@@ -334,7 +334,7 @@ def least_squares(theta, P, phi, e, w, gain):  # type: ignore[no-untyped-def]
             g3 += P[i, j + 3] * f
         gain[j], gain[j + 1], gain[j + 2], gain[j + 3] = g0, g1, g2, g3
         q += (g0 * phi[j] + g1 * phi[j + 1]) + (g2 * phi[j + 2] + g3 * phi[j + 3])
-    if not q >= 0.0:  # out of precision: what is known stays, with the confidence of the start
+    if q < 0.0:  # out of precision: what is known stays, with the confidence of the start
         for i in range(D):
             for j in range(D):
                 P[i, j] = 1.0 if i == j else 0.0
@@ -424,8 +424,8 @@ def bounded_target(y, center, unit, record):  # type: ignore[no-untyped-def]
     """The target as it counts here: within the fence, or what two in a row have reached.
 
     So an outlier stays out of the history, and a level counts from its second target on, by `REACH`
-    further than the target before. Two in a row may be outliers, too: what they reach is at most `GROWTH` times the fence, three reach that
-    many times further, and so on.
+    further than the target before. Two in a row may be outliers, too: what they reach is at most
+    `GROWTH` times the fence, three reach that many times further, and so on.
     """
     if record[COUNT] == 0.0:
         record[RAW] = record[PAIR_LOW] = record[PAIR_HIGH] = y

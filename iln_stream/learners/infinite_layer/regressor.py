@@ -73,7 +73,10 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
        and `nearest-as-of`, the target of the event whose inputs had the most similar deviations,
        each scaled by the statistics at its own event. The prediction therefore approaches the
        conditional median; see `loss`.
-    4. **Learning.** After 64, 128, ..., 2048 events the units are redrawn from a prior reshaped by
+    4. **Plain forecasts**, in the target's units and outside of any clip, are mixed with that
+       prediction: the last target, least squares on changes and on inputs, the last season, and the
+       best of all so far; see `PlainForecasts`. They follow growth, bursts and seasons.
+    5. **Learning.** After 64, 128, ..., 2048 events the units are redrawn from a prior reshaped by
        the average outer product of the learned function's gradients [^2], and trained on the last
        2048 events, 64 per new event. `sparse` continues to be redrawn while the stream runs.
 
@@ -86,8 +89,8 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
 
     The profile `"fast"` uses one ridge on 64 sparse cosines whose covariance is kept in blocks of
     16, the mean, the last target, and the ridge stretched to the ends of the targets' range, under
-    one rule. Its units are never redrawn: gradients on past events move them, so that it keeps
-    learning as long as the stream runs.
+    one rule, and the plain forecasts. Its units are never redrawn: gradients on past events move
+    them, so that it keeps learning as long as the stream runs.
 
     Parameters
     ----------
