@@ -33,6 +33,10 @@ class ReaderGoneError(SinkError):
     """The reader of standard output closed it, as `head` does: the run ends without an error."""
 
 
+class TokenError(IlnError, ValueError):
+    """A token is that of another learner, or of a release whose learner has other experts."""
+
+
 class StateError(IlnError):
     """A learner's state can't be saved, or a saved state can't be read."""
 

@@ -24,6 +24,7 @@ from iln_stream.kernels.intervals import LEVELS, N_ROLLING, WINDOWS, learn_inter
 from iln_stream.kernels.jit import address_of, borrowed, call_float, call_int, compiled
 from iln_stream.kernels.mixing import DISCOUNT, mixed, update_rule
 from iln_stream.kernels.moving_units import AVERAGE, move_units
+from iln_stream.kernels.plain_forecasts import FINAL, learn, mix, state_of
 from iln_stream.kernels.regression_event import (
     FENCE,
     LARGEST,
@@ -145,8 +146,21 @@ def parts_of(a, L, R):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def predict_event(x, stats, array, units):  # type: ignore[no-untyped-def]
-    """Return the prediction for x in the target's units.
+def predict_event(x, stats, array, units, plain):  # type: ignore[no-untyped-def]
+    """Return the prediction for x in the target's units: the experts', mixed with plain forecasts.
+
+    `plain` holds a `PlainState`.
+    """
+    own = predict_own(x, stats, array, units)
+    L, R, d = units.shape[1] - 1, units.shape[2], units.shape[1] - 1 - N_FAST_LAGS
+    parts = parts_of(borrowed(array), L, R)
+    center, unit = center_and_unit(parts.target)
+    return mix(parts.look[ROW, :d], own, center, unit, state_of(borrowed(plain), d))
+
+
+@compiled
+def predict_own(x, stats, array, units):  # type: ignore[no-untyped-def]
+    """Return the experts' prediction for x.
 
     `array` holds `Parts`; `units` (4, L + 1, R) is that of `moving_units`; L counts the last
     targets and the inputs. The experts are the ridge, the mean, the last target, and the ridge
@@ -186,12 +200,15 @@ def predict_event(x, stats, array, units):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: ignore[no-untyped-def]
+def learn_event(  # type: ignore[no-untyped-def]
+    x, y, stats, array, units, plain, memory, seed, squared
+):
     """Train everything on y at the row last predicted, and store the event in the memory.
 
     `memory` (N, L + 1) is a ring of events: the targets before each, its raw row, its target; and
     its weight, (N, L + 2), once one is not 1. Scales, intervals and drift are of all events alike.
-    `squared` says whether the rule minimises squared errors; otherwise absolute ones. Returns
+    `plain` holds a `PlainState`, which learns, too. `squared` says whether rules minimise squared
+    errors; otherwise absolute ones. Returns
     `LEARNED`, or what was wrong: see `LEARNED`.
     """
     units, memory = borrowed(units), borrowed(memory)
@@ -206,11 +223,13 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
     output = look[PREDICTIONS, OUTPUT]
     if broken > 0 or not (abs(output) <= LARGEST and abs(prediction) <= LARGEST_FLOAT):
         return UNSOUND
+    forecasts, row = state_of(borrowed(plain), L - N_FAST_LAGS), look[ROW, : L - N_FAST_LAGS]
+    prediction = forecasts.look[FINAL]
     event = memory[int(record[EVENTS]) % memory.shape[0]]
     for i in range(N_FAST_LAGS):
         event[i] = record[LAGS + i]
     for j in range(L - N_FAST_LAGS):
-        event[N_FAST_LAGS + j] = look[ROW, j]
+        event[N_FAST_LAGS + j] = row[j]
     event[L], weight = y, look[PREDICTIONS, EVENT_WEIGHT]
     if memory.shape[1] > L + 1:
         event[L + 1] = weight
@@ -224,6 +243,7 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
     ends = shaped(seen, ENDS, (n_ends, 3))
     learn_interval(interval_state, prediction, unscaled[0:0, 0], y, ends)
     join_drift(record[DRIFT:LAGS], abs(y - prediction) / unit)
+    result = LEARNED if learn(row, y, weight, center, unit, forecasts, squared) else LEARNED_FAULTY
     join(x, stats, record[EVENTS])
     join_target(y, target, record[EVENTS])
     if target[CHANGED_AT, 0] == record[EVENTS] > 0.0:
@@ -248,13 +268,14 @@ def learn_event(x, y, stats, array, units, memory, seed, squared):  # type: igno
             return LEARNED_FAULTY
         record[STEPS] = step
     if n % INSPECT_EVERY != 0:
-        return LEARNED
+        return result
     turn, state = int(n) // INSPECT_EVERY, array[: array.shape[0] - look.size]
     broken = n_broken(share(state, turn))
     broken += n_broken(share(shaped(units, 0, (units.size,)), turn))
     broken += n_broken(share(shaped(memory, 0, (memory.size,)), turn))
     broken += n_broken(share(shaped(stats, 0, (stats.size,)), turn))
-    return LEARNED if broken == 0 else LEARNED_FAULTY
+    broken += n_broken(share(plain, turn))
+    return result if broken == 0 else LEARNED_FAULTY
 
 
 @compiled
@@ -277,23 +298,24 @@ def update_relevance(units, theta, v, rate, mean_squares):  # type: ignore[no-un
 
 
 @compiled
-def _predict_rows(X, stats, array, units, predict, y_pred):  # type: ignore[no-untyped-def]
+def _predict_rows(X, stats, array, units, plain, predict, y_pred):  # type: ignore[no-untyped-def]
     X, stats, array, units = borrowed(X), borrowed(stats), borrowed(array), borrowed(units)
+    plain = borrowed(plain)
     for i in range(X.shape[0]):
-        y_pred[i] = call_float(predict, (X[i], stats, array, units))
+        y_pred[i] = call_float(predict, (X[i], stats, array, units, plain))
 
 
 @compiled
 def _learn_rows(  # type: ignore[no-untyped-def]
-    X, y, w, stats, array, units, memory, seed, squared, predict, learn
+    X, y, w, stats, array, units, plain, memory, seed, squared, predict, learn
 ):
     X, stats, array = borrowed(X), borrowed(stats), borrowed(array)
-    units, memory = borrowed(units), borrowed(memory)
+    units, plain, memory = borrowed(units), borrowed(plain), borrowed(memory)
     predicted = parts_of(array, units.shape[1] - 1, units.shape[2]).look[PREDICTIONS]
     for i in range(X.shape[0]):
-        call_float(predict, (X[i], stats, array, units))
+        call_float(predict, (X[i], stats, array, units, plain))
         predicted[EVENT_WEIGHT] = w[i]
-        fault = call_int(learn, (X[i], y[i], stats, array, units, memory, seed, squared))
+        fault = call_int(learn, (X[i], y[i], stats, array, units, plain, memory, seed, squared))
         if fault != LEARNED:
             return i, fault
     return X.shape[0], LEARNED
@@ -317,7 +339,7 @@ def learn_rows(
     """
     if not len(X):
         return 0, LEARNED
-    predict = address_of(predict_event, X[0], *state[:3])
+    predict = address_of(predict_event, X[0], *state[:4])
     learn = address_of(learn_event, X[0], float(y[0]), *state)
     n, fault = _learn_rows(X, y, w, *state, predict, learn)
     return int(n), int(fault)

@@ -3,6 +3,8 @@
 import re
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
+from math import sqrt
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from iln_stream.loop.late_labels import RecordClock
@@ -71,10 +73,64 @@ class Horizon(NamedTuple):
 MOST = 1_000_000
 """Forecasts that wait at most; beyond it the oldest expires."""
 
+FURTHEST = 1e300
+"""Intervals are at most so wide."""
+
 TOLERANCE = 0.25
 """A value may be this part of the horizon earlier or later than the time that is forecast."""
 
 REASONS = ("missing", "count")
+
+
+class PresentValue:
+    """Forecasts that a value stays as it is, until a learner knows its first label.
+
+    The interval is that of a random walk whose steps have the mean square of the changes so far. A
+    single value tells no other scale than its own size.
+    """
+
+    def __init__(self) -> None:
+        self.is_needed = True
+        self._n = 0
+        self._last = 0.0
+        self._squares = 0.0  # the sum of squared changes
+        self._began: float | None = None
+
+    @property
+    def value(self) -> float | None:
+        """The last value; None before the first, and once forecasts are a learner's."""
+        return self._last if self.is_needed and self._n else None
+
+    def see(self, y: float, time: float | None) -> None:
+        """Note a value and its time."""
+        if self._n == 0:
+            self._began = time
+        else:
+            self._squares += (y - self._last) * (y - self._last)
+        self._n, self._last = self._n + 1, y
+
+    def interval(self, level: float, horizon: Horizon, time: float | None) -> tuple[float, float]:
+        """Return an interval for the value one horizon after a time."""
+        changes, steps = self._n - 1, float(horizon.steps or 1)
+        if horizon.seconds and changes and None not in (time, self._began):
+            passed = time - self._began  # type: ignore[operator]
+            steps = max(horizon.seconds * changes / passed, 1.0) if passed > 0.0 else 1.0
+        sd = sqrt(self._squares / changes) if changes else 0.0
+        width = NormalDist().inv_cdf((1.0 + level) / 2.0) * sqrt(steps)
+        width = min(width * (sd or abs(self._last) or 1.0), FURTHEST)
+        return self._last - width, self._last + width
+
+    def state(self) -> StateDict:
+        """Return what is known."""
+        return {
+            "is_needed": self.is_needed, "n": self._n, "last": self._last,
+            "squares": self._squares, "began": self._began,
+        }  # fmt: skip
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        self.is_needed, self._n, self._last = state["is_needed"], state["n"], state["last"]
+        self._squares, self._began = state["squares"], state["began"]
 
 
 class _Value(NamedTuple):
@@ -96,6 +152,8 @@ class Forecasts:
     known when the first record at or after this time comes. Records count that are at most a
     quarter of the horizon off.
 
+    Until the learner knows a label, the present value is published in place of its prediction.
+
     A forecast whose value is missing expires, and is counted. Forecasts by time expire by the times
     of records: see `RecordClock`.
 
@@ -105,10 +163,12 @@ class Forecasts:
         How far ahead to predict.
     task
         Has the trivial predictors, which are scored on forecasts, too.
+    levels
+        Of the intervals that are published.
 
     """
 
-    def __init__(self, horizon: Horizon, task: "Task") -> None:
+    def __init__(self, horizon: Horizon, task: "Task", levels: Sequence[float] = ()) -> None:
         self.horizon = horizon
         self._store = PendingStore()
         self._clock = RecordClock()
@@ -116,6 +176,8 @@ class Forecasts:
         self._last: _Value | None = None
         self._due: list[tuple[float, int, str]] = []  # when, number of the record, key in the store
         self._trivial = task.trivial()
+        self._levels = levels
+        self._present = PresentValue()
         self.n_expired = dict.fromkeys(REASONS, 0)
 
     def __len__(self) -> int:
@@ -146,7 +208,10 @@ class Forecasts:
         else:
             yield from self._labelled_by_time(record, example, stepper)
         if example.y is not None:
-            self._trivial.learn(stepper.task.label(example.y))
+            y = stepper.task.label(example.y)
+            self._trivial.learn(y)
+            if self._present.is_needed and type(y) is float:  # and not a class
+                self._present.see(y, example.time)
         yield self._predict(record, example, example.x, stepper)
 
     def _labelled_by_number(
@@ -197,6 +262,7 @@ class Forecasts:
         event = self._store.get(key)
         assert event is not None
         self._store.remove(key)
+        self._present.is_needed = False
         _, event_id = _number_and_id(key)
         return stepper.learn_late(record, event_id, event, Example(None, y, event_id, time))
 
@@ -205,6 +271,8 @@ class Forecasts:
     ) -> Step:
         """Predict an event, which waits from now on."""
         step, token = stepper.predict(record, example, x)
+        if (present := self._present.value) is not None:
+            step = self._with_present(step, present)
         key = str(self._n_records) if example.id is None else f"{self._n_records}:{example.id}"
         self._store.add(
             key,
@@ -219,6 +287,14 @@ class Forecasts:
         if len(self._store) > MOST:
             self._expire_oldest()
         return step
+
+    def _with_present(self, step: Step, value: float) -> Step:
+        """Return the step with the present value as prediction, and its intervals if any."""
+        details = step.details
+        if details.intervals and self._levels:
+            found = (self._present.interval(p, self.horizon, step.time) for p in self._levels)
+            details = details._replace(intervals=tuple(found))
+        return step._replace(y_pred=value, details=details._replace(explanation=None))
 
     def _due_of(self, key: str, time: float | None) -> tuple[float, int, str] | None:
         """Return the entry of `_due` for an event at a time; None: it has none."""
@@ -268,6 +344,7 @@ class Forecasts:
             "n_records": self._n_records,
             "last": None if self._last is None else list(self._last),
             "trivial": self._trivial.state(),
+            "present": self._present.state(),
             "n_expired": dict(self.n_expired),
         }
 
@@ -278,6 +355,10 @@ class Forecasts:
         self._n_records = state["n_records"]
         self._last = None if state["last"] is None else _Value(*state["last"])
         self._trivial.restore(state["trivial"])
+        if "present" in state:
+            self._present.restore(state["present"])
+        else:  # of a release before 0.3: what it published goes on
+            self._present.is_needed = False
         self.n_expired |= state["n_expired"]
         entries = (self._due_of(key, event.time) for key, event in self._store.items())
         self._due = sorted(each for each in entries if each is not None)

@@ -133,7 +133,7 @@ class PrequentialLoop:
         self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
         self._labels = labels
         self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
-        self._stepper = Stepper(learner, self.task, details, weights)
+        self.stepper = Stepper(learner, self.task, details, weights)
         self._last_offsets: dict[StreamPartition, int] = {}
         self._polled: Sequence[Record] = ()  # of which some may be left to handle
         self._key_name = key_name
@@ -252,7 +252,7 @@ class PrequentialLoop:
         example = decode(record.payload, record.timestamp)
         if self._key_name is not None and record.key is not None and example.x is not None:
             example.x[f"{self._key_name}={record.key}"] = 1.0
-        if example.weight is not None and not self._stepper.takes_weights:
+        if example.weight is not None and not self.stepper.takes_weights:
             raise MalformedError(
                 f"weight: {type(self.learner).__name__} takes no weights (no w in learn_one): "
                 "leave the weight out, or choose a learner that takes them"
@@ -261,13 +261,13 @@ class PrequentialLoop:
             return False
         if self.late is not None:
             # One by one: those before an error stay in the list.
-            outcomes.extend(self.late.outcomes(record, example, self._stepper))
+            outcomes.extend(self.late.outcomes(record, example, self.stepper))
         elif example.x is None:
             raise MalformedError(
                 "x: missing; set pending_events to learn labels that come in records of their own"
             )
         else:
-            outcomes.append(self._stepper.step(record, example, example.x))
+            outcomes.append(self.stepper.step(record, example, example.x))
         return True
 
     def _obey(self, record: Record, payload: bytes) -> None:

@@ -1,11 +1,13 @@
 """What happens to one event: it is predicted, its label learned, the earlier prediction scored."""
 
 import logging
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from math import isfinite
 from time import perf_counter
 from typing import Any
 
+from iln_stream.errors import IlnWarning, TokenError
 from iln_stream.loop.pending import Pending
 from iln_stream.loop.step import (
     NO_DETAILS,
@@ -18,7 +20,7 @@ from iln_stream.loop.step import (
 )
 from iln_stream.loop.task import Task
 from iln_stream.records import Example
-from iln_stream.reporting import Report, find_reporter
+from iln_stream.reporting import MetricSpec, Report, find_reporter
 from iln_stream.streams import Record
 
 log = logging.getLogger(__name__)
@@ -55,6 +57,7 @@ class Stepper:
         self._late_learner: LearnsLate | None = learner if isinstance(learner, LearnsLate) else None
         reporter = find_reporter(learner)
         self._report = _nothing_to_report if reporter is None else reporter.report
+        self.n_without_token = 0
 
     @property
     def takes_weights(self) -> bool:
@@ -117,7 +120,11 @@ class Stepper:
         if event.token is None or self._late_learner is None:
             self.learner.learn_one(event.x, y, **weight)
         else:
-            self._late_learner.learn_token(event.x, event.token, y, **weight)
+            try:
+                self._late_learner.learn_token(event.x, event.token, y, **weight)
+            except TokenError:  # the event waits since a release whose learner had other experts
+                self.learner.learn_one(event.x, y, **weight)
+                self._count_without_token()
         loss, flags = self._score(event.y_pred, y)
         ended = perf_counter()
         unknown = event.time is None or label.time is None
@@ -127,6 +134,29 @@ class Stepper:
             None if unknown else label.time - event.time,  # type: ignore[operator]
             event.baselines,
         )  # fmt: skip
+
+    def _count_without_token(self) -> None:
+        self.n_without_token += 1
+        if self.n_without_token == 1:
+            warnings.warn(
+                "an event waits for its label since a release, or a learner, that computed other "
+                "things for it: its label, and those of others like it, are learned as if the "
+                "events came with them (iln_labels_without_token_total)",
+                IlnWarning,
+                stacklevel=2,
+            )
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        return (
+            MetricSpec(
+                "iln_labels_without_token_total",
+                "counter",
+                "Late labels that were learned as if their events came with them, because these "
+                "were predicted by a release whose learner has other experts.",
+                lambda: self.n_without_token,
+            ),
+        )
 
     def _score(self, y_pred: Prediction, y: Any) -> tuple[float, tuple[str, ...]]:
         """Return loss and flags of the label just learned; the loss is the task's by default."""

@@ -91,7 +91,7 @@ class Assembly:
         self.recent_ids = RecentIds(n_ids, labelled=horizon is None) if n_ids else None
         self.late: LateLabels | Forecasts | None = None
         if horizon is not None:
-            self.late = Forecasts(horizon, task)
+            self.late = Forecasts(horizon, task, levels)
         elif (policy := late_policy(settings, task)) is not None:
             streams = [each.name for each in (stream, label_stream(settings)) if each is not None]
             self.late = LateLabels(policy, task, streams)

@@ -36,6 +36,7 @@ from iln_stream.kernels.fast import (
 from iln_stream.kernels.moving_units import AVERAGE, WEIGHTS
 from iln_stream.learners.infinite_layer.fast import FastEngine
 from iln_stream.learners.infinite_layer.intervals import Intervals
+from iln_stream.learners.infinite_layer.plain_forecasts import PlainForecasts
 from iln_stream.learners.restoring import random_key
 
 d, R, B, MEMORY, N = 4, 64, 16, 50, 130
@@ -61,12 +62,14 @@ class Fast:
         self.units = np.zeros((4, L + 1, R), np.float32)
         self.units[[WEIGHTS, AVERAGE]] = units
         self.memory = np.zeros((MEMORY, L + 1))
+        self.plain = PlainForecasts(d, counts_from=10**9).array  # the experts' prediction counts
 
     def predict(self, x):
-        return predict_event(x, self.stats, self.array, self.units)
+        return predict_event(x, self.stats, self.array, self.units, self.plain)
 
     def learn(self, x, y):
-        return learn_event(x, y, self.stats, self.array, self.units, self.memory, 7, False)
+        state = self.stats, self.array, self.units, self.plain
+        return learn_event(x, y, *state, self.memory, 7, False)
 
 
 class Plain:
@@ -185,9 +188,10 @@ def test_nothing_is_learned_where_the_state_is_broken(name, value):
     fast, [(x, y), *_] = taught_fast(50)
     getattr(fast.parts, name)[-1 if name == "table" else 0] = value
     assert np.isfinite(fast.predict(x))
-    before = [each.copy() for each in (fast.array, fast.units, fast.memory, fast.stats)]
+    arrays = fast.array, fast.units, fast.memory, fast.stats, fast.plain
+    before = [each.copy() for each in arrays]
     assert fast.learn(x, y) == UNSOUND
-    for each, old in zip((fast.array, fast.units, fast.memory, fast.stats), before, strict=True):
+    for each, old in zip(arrays, before, strict=True):
         assert np.array_equal(each, old, equal_nan=True)
 
 
@@ -214,7 +218,7 @@ def engine_and_rows(d, n):
 
 
 def state(engine):
-    return engine.inputs.stats, engine._array, engine.units
+    return engine.inputs.stats, engine._array, engine.units, engine.plain.array
 
 
 def rest(engine):

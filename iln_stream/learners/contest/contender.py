@@ -1,12 +1,13 @@
 """One contender of a contest: its learner, failures and standing."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from river import base
 
-from iln_stream.errors import takes_weights
+from iln_stream.errors import IlnWarning, TokenError, takes_weights
 from iln_stream.learners.contest.evidence import Evidence
 from iln_stream.learners.contest.mixing import ContenderScores
 from iln_stream.reporting import MetricSpec
@@ -138,11 +139,16 @@ class Contender:
             self.learner.learn_one(x, y)
 
     def learn_token(self, x: Any, token: Any, y: Any, w: float) -> None:
-        """Let the learner learn a late label with its own token, and the weight if it takes one."""
-        if self.token_takes_w:
-            self.learner.learn_token(x, token, y, w=w)
-        else:
-            self.learner.learn_token(x, token, y)
+        """Let the learner learn a late label with its own token, and the weight if it takes one.
+
+        A token of a release whose learner had other experts is no failure: it does without.
+        """
+        weight = {"w": w} if self.token_takes_w else {}
+        try:
+            self.learner.learn_token(x, token, y, **weight)
+        except TokenError as error:
+            warnings.warn(f"{self.name}: {error}; it does without", IlnWarning, stacklevel=2)
+            self.learn(x, y, w)
 
     def failed(self, error: BaseException) -> None:
         """Note a failure."""

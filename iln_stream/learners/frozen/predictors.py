@@ -266,12 +266,42 @@ def predict_target(parts: Parts, X: Matrix) -> Matrix:
     """Return the predictions (n,) for raw inputs X (n, d), nan where absent.
 
     Parts: stats (7, d); lags, the last targets in standard deviations; center and unit, the
-    target's scale; and the form of the expert that predicts the scaled target.
+    target's scale; the form of the expert that predicts the scaled target; and plain forecasts,
+    which are mixed with its prediction, or None.
     """
     row, z = standardised(parts["stats"], X)
     v = np.column_stack([np.tile(parts["lags"], (len(X), 1)), z])
     event = Event(row, z, v, parts["center"], parts["unit"])
     value: Matrix = event.center + event.unit * _predicted(parts["expert"], event, v[:, :0])
+    return value if parts["plain"] is None else _with_plain_forecasts(parts["plain"], row, value)
+
+
+FURTHEST_Z = 1e9
+"""Columns of plain forecasts are clipped here, in units of their first deviations."""
+
+
+def _with_plain_forecasts(plain: Parts, row: Matrix, own: Matrix) -> Matrix:
+    """Mix predictions (n,) with forecasts at raw rows (n, d) that no clip bounds.
+
+    Parts: columns (6, d), or (6, 0) if they are too many: whether there was a value; the first; the
+    first deviation from it; the range; and the last value, in units of that deviation. Slopes
+    (2, d) and offsets (2,) of two linear functions of them, which stay within a range (2,); the
+    last target, and what follows by the season; the weights of the leader (5,) and of all, own
+    first, (6,).
+    """
+    seen, first, unit, low, high, present = plain["columns"]
+    row = row[:, : len(seen)]
+    inside = np.clip(row, 2.0 * low - high, 2.0 * high - low)
+    deviation = np.where(high > low, inside, row) - first
+    z = np.where(unit == 0.0, np.sign(deviation), deviation / np.where(unit == 0.0, 1.0, unit))
+    z = np.where(seen == 0.0, 0.0, np.clip(z, -FURTHEST_Z, FURTHEST_Z))
+    z = np.where(np.isnan(row), present, z)
+    linear = np.clip(z @ plain["slopes"].T + plain["offsets"], *plain["range"])
+    last, seasonal = (np.full((len(row), 1), plain[name]) for name in ("last", "seasonal"))
+    p = np.column_stack([own, last, linear, seasonal])
+    leader = plain["leader"]
+    led = p @ (leader / leader.sum()) if leader.any() else own
+    value: Matrix = np.column_stack([p, led]) @ plain["weights"]
     return value
 
 
@@ -482,6 +512,11 @@ def _with_forms(state: StateDict) -> StateDict:
     return {**state, "parts": {**kept, "expert": expert}}
 
 
+def _without_plain_forecasts(state: StateDict) -> StateDict:
+    """From version 2, which had none."""
+    return {**state, "parts": {**state["parts"], "plain": None}}
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FrozenRegressor(FrozenLearner):
     """An `InfiniteLayerRegressor` as it was at one moment; it needs NumPy only.
@@ -508,7 +543,9 @@ class FrozenRegressor(FrozenLearner):
 
     """
 
-    schema = StateSchema("iln_stream.FrozenRegressor", 2, {1: _with_forms})
+    schema = StateSchema(
+        "iln_stream.FrozenRegressor", 3, {1: _with_forms, 2: _without_plain_forecasts}
+    )
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for a dict of inputs, as passed to the learner.

@@ -20,6 +20,7 @@ from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.intervals import ErrorScale, Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.mixing import ExpertMixture
+from iln_stream.learners.infinite_layer.plain_forecasts import PlainForecasts
 from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
@@ -101,8 +102,9 @@ class AccurateEngine(RegressionEngine):
         self.mixture = ExpertMixture({"mean": self.mean, "neighbours": neighbours}, squared=squared)
         self.error_scale = ErrorScale(memory, neighbours)
         super().__init__(
-            inputs, target, memory, self.mixture, Intervals(self.error_scale), squared=squared
-        )
+            inputs, target, memory, self.mixture, Intervals(self.error_scale), squared=squared,
+            plain=PlainForecasts(),
+        )  # fmt: skip
 
     def _after_event(self) -> None:
         """Let sleepers fall asleep, or begin anew."""
@@ -119,7 +121,9 @@ class AccurateEngine(RegressionEngine):
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""
-        return self._with_fresh(self.mixture.weights())
+        assert self.plain is not None
+        weights = self._with_fresh(self.mixture.weights())
+        return self.plain.shares(weights, self.target.center, self.unit)
 
     def relevance(self) -> dict[Any, float]:
         """Return each input's share in how the function varies: for networks, if ridges sleep."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from iln_stream.kernels.columns import UPPER
 from iln_stream.kernels.mixing import WEIGHT
+from iln_stream.kernels.plain_forecasts import N_FORECASTS
 from iln_stream.kernels.regression_event import FENCE, center_and_unit, describe, observe, scaled
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
@@ -17,6 +18,7 @@ from iln_stream.learners.infinite_layer.intervals import PRESENT, Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.mixing import MLPoly
 from iln_stream.learners.infinite_layer.part import EVERY, Healer, Part
+from iln_stream.learners.infinite_layer.plain_forecasts import PlainForecasts
 from iln_stream.learners.infinite_layer.target import Drift, Target
 from iln_stream.learners.infinite_layer.tokens import PredictedWith, TokenFormat
 
@@ -385,6 +387,8 @@ class RegressionEngine(LateEngine):
         Intervals around the predictions, if any are wanted.
     squared
         Whether rules minimise squared errors.
+    plain
+        Forecasts that are mixed with the expert's prediction, if any are wanted.
 
     """
 
@@ -400,6 +404,7 @@ class RegressionEngine(LateEngine):
         intervals: Intervals | None = None,
         *,
         squared: bool = False,
+        plain: PlainForecasts | None = None,
     ) -> None:
         super().__init__(inputs, memory.lags.shape[1], squared=squared)
         self.target = target
@@ -408,6 +413,9 @@ class RegressionEngine(LateEngine):
         self.intervals = intervals
         if intervals is not None:
             self.parts = (*self.parts, "intervals")
+        self.plain = plain
+        if plain is not None:
+            self.parts = (*self.parts, "plain")
         self.drift_means = Drift()
         self.lags = np.zeros(memory.lags.shape[1])
         self._p = np.zeros(1)
@@ -419,12 +427,14 @@ class RegressionEngine(LateEngine):
         }  # fmt: skip
         if intervals is not None:
             parts["intervals"] = intervals
+        if plain is not None:
+            parts["plain-forecasts"] = plain
         self.healer = Healer(parts | dict(expert.named(expert.names[0])))
         self.tokens = TokenFormat(
             (type(self).__name__, *self.healer.resets),
             len(self.lags),
             0 if intervals is None else len(intervals.sizes),
-            len(expert.outputs()),
+            len(expert.outputs()) + (0 if plain is None else N_FORECASTS),
             intervals=intervals is not None,
         )
 
@@ -460,12 +470,14 @@ class RegressionEngine(LateEngine):
         self.predict({})  # which experts sleep is known after a prediction
         event = self._event
         (form,) = self.expert.frozen(event)
+        plain = None if self.plain is None else self.plain.frozen(event.center, event.unit)
         return {
             "stats": self.inputs.stats[: UPPER + 1],
             "lags": event.v[: len(self.lags)],
             "center": event.center,
             "unit": event.unit,
             "expert": form,
+            "plain": plain,
         }
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
@@ -482,6 +494,8 @@ class RegressionEngine(LateEngine):
             sizes, ends = self.intervals.sizes, self.intervals.published(prediction)
         scale = event.center, event.unit if event.sound else math.nan
         outputs = self.expert.outputs()
+        if self.plain is not None:
+            outputs += self.plain.outputs(event.center, event.unit)
         return prediction, self.tokens.written(
             self.n, prediction, scale, self.lags, sizes, ends, outputs
         )
@@ -545,6 +559,11 @@ class RegressionEngine(LateEngine):
             row, y, event.weight, event.row, prediction, self.inputs.stats, self.target.stats,
             self.lags, n, self.drift_means.record, memory.stored,
         )  # fmt: skip
+        if self.plain is not None:
+            self.plain.delayed(event.delay)
+            self.plain.learn(
+                event.row, y, event.weight, event.center, event.unit, squared=self._squared
+            )
         if self.fresh is not None:
             self._learn_fresh(t, seen, known)
         self.expert.learn(event, t, self._p)
@@ -559,7 +578,9 @@ class RegressionEngine(LateEngine):
         """Let what was predicted be scored."""
         outputs = seen.scored(self.n, self._event.center, self._event.unit)
         if outputs is not None:
-            self.expert.score(outputs)
+            self.expert.score(outputs if self.plain is None else outputs[:-N_FORECASTS])
+        if self.plain is not None:
+            self.plain.score(seen)
         if self.intervals is not None:
             self.intervals.expect_as_of(seen.sizes)
 
@@ -595,6 +616,12 @@ class RegressionEngine(LateEngine):
         if self.fresh is not None:
             value = self.fresh.predict(value, event.v, event.delay or None)
         self._prediction = float(event.center + event.unit * value)
+        if self.plain is not None and math.isfinite(self._prediction):
+            own = self._prediction
+            self._prediction = self.plain.predict(event.row, own, event.center, event.unit)
+            if not self.plain.is_sound:
+                event.sound = False
+                event.faults.append((self.plain, np.ones(1, bool)))
         if not math.isfinite(self._prediction):  # the last target takes its place
             event.sound = False
             last = float(self.memory.y[(self.memory.n - 1) % len(self.memory.y)])
@@ -603,6 +630,8 @@ class RegressionEngine(LateEngine):
     def _widen(self, n_columns: int) -> None:
         self.memory.widen(n_columns)
         self.expert.widen(n_columns)
+        if self.plain is not None:
+            self.plain.widen(n_columns)
         if self.fresh is not None:
             self.fresh.widen(n_columns)
         if self.intervals is not None:

@@ -46,6 +46,7 @@ from iln_stream.kernels.fast import (
 )
 from iln_stream.kernels.mixing import WEIGHT, mixed
 from iln_stream.kernels.moving_units import AVERAGE, WEIGHTS
+from iln_stream.kernels.plain_forecasts import N_FORECASTS
 from iln_stream.kernels.regression_event import FENCE, WIDTH, center_and_unit, join_target, scaled
 from iln_stream.kernels.ridges import LINEAR_SCALE
 from iln_stream.learners.infinite_layer.engine import LateEngine
@@ -55,6 +56,7 @@ from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Healer, Part
+from iln_stream.learners.infinite_layer.plain_forecasts import NAMES, PlainForecasts
 from iln_stream.learners.infinite_layer.target import signal
 from iln_stream.learners.infinite_layer.tokens import PredictedWith, TokenFormat
 from iln_stream.learners.tables import Rows, TableEvents
@@ -315,7 +317,7 @@ class FastEngine(LateEngine):
         "key", "target", "record", "table", "units", "theta", "P", "mean_squares", "memory",
         "drawn_at",
     )  # fmt: skip
-    parts = ("inputs", "intervals", "healer")
+    parts = ("inputs", "intervals", "plain", "healer")
     fixed = ("key", "target", "record", "table")
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64], *, squared: bool = False) -> None:
@@ -328,7 +330,7 @@ class FastEngine(LateEngine):
         self.table = np.zeros((4, len(EXPERTS)))
         self.begin_rule()
         self.memory = np.zeros((MEMORY, N_FAST_LAGS + 1))  # the last targets, raw row, target
-        self.intervals = Intervals()
+        self.intervals, self.plain = Intervals(), PlainForecasts()
         self.healer = Healer(
             {
                 "count": Count(self),
@@ -340,11 +342,13 @@ class FastEngine(LateEngine):
                 "intervals": self.intervals,
                 "mixture-rule": Rule(self),
                 "ridge": Ridge(self),
+                "plain-forecasts": self.plain,
             }
         )
         self.tokens = TokenFormat(
-            (type(self).__name__, *EXPERTS), N_FAST_LAGS, 0, len(EXPERTS), intervals=True
-        )
+            (type(self).__name__, *EXPERTS, *NAMES), N_FAST_LAGS, 0, len(EXPERTS) + N_FORECASTS,
+            intervals=True,
+        )  # fmt: skip
         self._begin(N_FAST_LAGS)
         self._gather()
 
@@ -427,7 +431,9 @@ class FastEngine(LateEngine):
     def predict(self, x: Mapping[Any, float]) -> float:
         """Return the prediction for x."""
         self._row = row = self.inputs.row(x)
-        y_pred: float = predict_event(row, self.inputs.stats, self._array, self.units)
+        y_pred: float = predict_event(
+            row, self.inputs.stats, self._array, self.units, self.plain.array
+        )
         return y_pred if self.fresh is None else self._mixed(y_pred)
 
     def _mixed(self, y_pred: float, delay: int | None = None) -> float:
@@ -447,15 +453,15 @@ class FastEngine(LateEngine):
 
     def predict_token(self, x: Mapping[Any, float]) -> tuple[float, Vector]:
         """Return the prediction for x, and a token with which the target can be learned late."""
-        prediction = self.predict(x)
+        prediction, scale = self.predict(x), center_and_unit(self.target)
         return prediction, self.tokens.written(
             self.n,
             prediction,
-            center_and_unit(self.target),
+            scale,
             self.record[LAGS:HUBER_RECORD],
             np.zeros(0),
             self.intervals.published(prediction),
-            self._p[: len(EXPERTS)].tolist(),
+            self._p[: len(EXPERTS)].tolist() + self.plain.outputs(*scale),
         )
 
     def frozen(self) -> dict[str, Any]:
@@ -483,6 +489,7 @@ class FastEngine(LateEngine):
             "center": center,
             "unit": unit,
             "expert": {"form": "mixture", "rule": rule, "experts": experts},
+            "plain": self.plain.frozen(center, unit),
         }
 
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
@@ -498,7 +505,7 @@ class FastEngine(LateEngine):
         if self.fresh is None:
             self._learn_row(row, y, w)
             return
-        value, v = float(mixed(self.table, self._p[: len(EXPERTS)])), self._described.copy()
+        value, v = self.plain.final(*center_and_unit(self.target)), self._described.copy()
         self._learn_row(row, y, w)
         self._learn_fresh(value, y, w, v, v, 0)
 
@@ -512,6 +519,7 @@ class FastEngine(LateEngine):
             self.inputs.stats,
             self._array,
             self.units,
+            self.plain.array,
             self.memory,
             self._seed,
             self._squared,
@@ -550,16 +558,18 @@ class FastEngine(LateEngine):
         center, unit = center_and_unit(self.target)
         known, delay, value = lags.copy(), max(self.n - seen.n, 0), None
         lags[:] = seen.known_lags(self.n, center)
-        present: float = predict_event(row, self.inputs.stats, self._array, self.units)
+        arguments = self.inputs.stats, self._array, self.units, self.plain.array
+        present: float = predict_event(row, *arguments)
         if self.fresh is not None:
             present = self._mixed(present, delay)
         if seen.counts(self.n):
             self._score(seen, center, unit)
             if seen.is_recent(self.n):
-                value = float(self._p[SCORED + len(EXPERTS)])
+                value = self.plain.final(center, unit)
         then = self._described.copy()
         now = then.copy()
         now[:N_FAST_LAGS] = [3.0 * scaled(lag, center, unit) for lag in known]
+        self.plain.delayed(delay)
         self._learn_row(row, y, w)
         if self.fresh is not None:
             self._learn_fresh(value, y, w, then, now, delay)
@@ -570,8 +580,10 @@ class FastEngine(LateEngine):
         """Let what was predicted be scored."""
         p = self._p
         outputs = seen.scored(self.n, center, unit)
+        outputs = None if outputs is None else outputs[: len(EXPERTS)]
         if outputs is None or not np.isfinite(outputs).all():
             outputs = p[: len(EXPERTS)].copy()
+        self.plain.score(seen)
         p[SCORED : SCORED + len(EXPERTS)] = outputs
         p[SCORED + len(EXPERTS)] = mixed(self.table, outputs)
         p[PUBLISHED], p[LATE] = seen.prediction, 1.0
@@ -590,7 +602,7 @@ class FastEngine(LateEngine):
         self._learn_again(row, y, w)
 
     def _learn_again(self, row: Vector, y: float, w: float) -> int:
-        arguments = self.inputs.stats, self._array, self.units
+        arguments = self.inputs.stats, self._array, self.units, self.plain.array
         predict_event(row, *arguments)
         self._p[EVENT_WEIGHT] = w
         fault: int = learn_event(row, y, *arguments, self.memory, self._seed, self._squared)
@@ -605,12 +617,13 @@ class FastEngine(LateEngine):
         """Make room for the row's new columns, and predict, unless that was just done."""
         self._make_room(row)
         if self._row is None or row.tobytes() != self._row.tobytes():
-            predict_event(row, self.inputs.stats, self._array, self.units)
+            predict_event(row, self.inputs.stats, self._array, self.units, self.plain.array)
 
     def _widen(self, n_columns: int) -> None:
         """Make room for new columns; all but the first enter the units when gradients say so."""
         if self.fresh is not None:
             self.fresh.widen(n_columns)
+        self.plain.widen(n_columns)
         L = len(self.mean_squares)
         self.memory = np.insert(self.memory, n_columns * [L], ABSENT, axis=1)
         if self.n == 0:
@@ -629,7 +642,7 @@ class FastEngine(LateEngine):
             return np.array([self.predict(x) for x in frame.rows(start, stop)])
         X, _ = self._matrix(frame, start, stop)
         self._row = None
-        return predict_rows(X, self.inputs.stats, self._array, self.units)
+        return predict_rows(X, self.inputs.stats, self._array, self.units, self.plain.array)
 
     def learn_rows(self, frame: TableEvents, y: Rows, w: Vector, start: int, stop: int) -> None:
         """Learn rows `start` to `stop` of a table, of weights w, as `learn` does one by one.
@@ -662,7 +675,7 @@ class FastEngine(LateEngine):
         while learned < len(X):
             n, fault = learn_rows(
                 X[learned:], targets[learned:], weights[learned:], self.inputs.stats, self._array,
-                self.units, self.memory, self._seed, self._squared,
+                self.units, self.plain.array, self.memory, self._seed, self._squared,
             )  # fmt: skip
             learned += n
             if fault:
@@ -680,7 +693,8 @@ class FastEngine(LateEngine):
 
     def expert_weights(self) -> dict[str, float]:
         """Return the weight of each expert in the prediction."""
-        return self._with_fresh(dict(zip(EXPERTS, self.table[3].tolist(), strict=True)))
+        weights = dict(zip(EXPERTS, self.table[WEIGHT].tolist(), strict=True))
+        return self._with_fresh(self.plain.shares(weights, *center_and_unit(self.target)))
 
     def relevance(self) -> dict[Any, float]:
         """Return each input's share in how the function varies."""

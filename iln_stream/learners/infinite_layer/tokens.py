@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.errors import TokenError
 from iln_stream.kernels.intervals import LEVELS
 from iln_stream.kernels.regression_event import FENCE
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE
@@ -44,8 +45,10 @@ def checked(token: Any, code: float, length: int | None = None) -> tuple[Vector,
 
     Raises
     ------
+    TokenError
+        When it is a token of another engine: it has another code, or another length than this.
     ValueError
-        When it is not a token of an engine with this code, or has another length than this.
+        When it is no token.
 
     """
     try:
@@ -59,7 +62,7 @@ def checked(token: Any, code: float, length: int | None = None) -> tuple[Vector,
         )
     n = float(numbers[COUNT])
     if numbers[CODE] != code or (length is not None and len(numbers) != length):
-        raise ValueError(
+        raise TokenError(
             "token is that of another learner, or of a release whose learner has other experts: "
             "pass the token that predict_token of this learner returned, or learn with learn_one"
         )

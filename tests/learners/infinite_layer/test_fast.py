@@ -5,6 +5,7 @@ from iln_stream.kernels.fast import (
     N_FAST_LAGS,
 )
 from iln_stream.learners.infinite_layer.fast import MEMORY, FastEngine
+from iln_stream.learners.infinite_layer.plain_forecasts import NAMES
 from iln_stream.learners.restoring import random_key
 from iln_stream.state import to_bytes
 
@@ -25,7 +26,7 @@ def taught(events):
 def test_each_expert_is_reported_by_its_name():
     """There is no Algorithm 1 among them."""
     engine = taught(products(20))
-    names = ["ridge", "running-mean", "persistence", "stretched-2", "stretched-4"]
+    names = ["ridge", "running-mean", "persistence", "stretched-2", "stretched-4", *NAMES]
     assert list(engine.expert_weights()) == names
     assert engine.first_order is None
 
@@ -41,7 +42,9 @@ def test_the_median_of_two_valued_targets_is_a_value():
         predictions.append(engine.predict(x))
         engine.learn(x, 1.0 if a + b + 0.3 * noise > 0.0 else -1.0)
     weights = engine.expert_weights()
-    assert weights["stretched-2"] + weights["stretched-4"] > 0.8
+    plain = sum(weights[name] for name in NAMES)  # the leader, which follows the engine
+    assert weights["stretched-2"] + weights["stretched-4"] > 0.8 * (1.0 - plain)
+    assert weights["leader"] > 0.9 * plain
     assert np.mean(np.abs(predictions[400:]) > 0.9) > 0.7
 
 

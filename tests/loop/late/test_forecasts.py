@@ -20,6 +20,7 @@ from iln_stream.loop import (
     Regression,
 )
 from iln_stream.loop import forecasts as module
+from iln_stream.loop.forecasts import PresentValue
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import parse_json
@@ -46,7 +47,7 @@ def test_texts_that_are_no_horizon(text):
         Horizon.of(text)
 
 
-def run(horizon, records, learner=None, *, task=None, restarts=False, **more):
+def run(horizon, records, learner=None, *, task=None, restarts=False, levels=(), **more):
     """Run over records (time, fields); after each one, with restarts, go on from the state."""
     task, learner = task or Regression(), learner or Recording()
     mapping = FieldMapping("v", id_field="id", target_is_input=True, lags={"v": [1]})
@@ -58,7 +59,7 @@ def run(horizon, records, learner=None, *, task=None, restarts=False, **more):
 
     def begin(state=None):
         late, decoder = (
-            Forecasts(Horizon.of(horizon), task),
+            Forecasts(Horizon.of(horizon), task, levels),
             MappedDecoder(mapping, parse_json, labels),
         )
         if state is not None:
@@ -118,12 +119,43 @@ def test_labels_are_learned_before_the_record_is_predicted():
     heard, _, _ = run(
         "2", hourly([5, 6, 7, 8]), details=lambda x: Details(((x["v"] - 1, x["v"] + 1),))
     )
-    assert [each.y_pred for each in predicted(heard)] == [0.0, 0.0, 1.0, 2.0]
+    assert [each.y_pred for each in predicted(heard)] == [5.0, 6.0, 1.0, 2.0]
     first, second = learned(heard)
-    assert (first.y, first.y_pred, first.offset, first.time) == (7.0, 0.0, 2, 0.0)
+    assert (first.y, first.y_pred, first.offset, first.time) == (7.0, 5.0, 2, 0.0)
     assert (first.delay, first.details.intervals) == (2 * HOUR, ((4.0, 6.0),))
     assert first.baselines == (5.0, 5.0)
     assert (second.y, second.baselines) == (8.0, (5.5, 6.0))
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+@pytest.mark.parametrize("horizon", ["3", "3h"])
+def test_the_present_value_is_published_until_a_label_is_known(horizon, restarts):
+    """Its interval is that of a random walk; both are scored when the label comes. Where a value is
+    missing, the last one takes its place."""
+    values = [111.0, 113.0, None, 112.0, 115.0]
+    heard, _, _ = run(
+        horizon, hourly(values), restarts=restarts, levels=(0.5, 0.9),
+        details=lambda x: Details(((-1.0, 1.0), (-1.0, 1.0))),
+    )  # fmt: skip
+    first = predicted(heard)[:3]
+    assert [each.y_pred for each in first] == [111.0, 113.0, 113.0]
+    widths = [high - low for each in first for low, high in each.details.intervals]
+    z = [0.6745, 1.6449]
+    steps = 3.0 if horizon == "3" else 1.0  # before the second record nothing tells how many
+    expected = [2.0 * factor * steps**0.5 * 111.0 for factor in z]
+    expected += [2.0 * factor * 3.0**0.5 * 2.0 for factor in z]
+    assert widths[:4] == pytest.approx(expected, rel=1e-3)
+    assert [each.y_pred for each in predicted(heard)[3:]] == [1.0, 2.0]  # the learner's own
+    assert [each.y_pred for each in learned(heard)] == [111.0, 113.0]
+    assert learned(heard)[0].details.intervals == first[0].details.intervals
+
+
+def test_constant_values_have_an_interval_all_the_same():
+    """Nothing tells how they may change, except for their size."""
+    present = PresentValue()
+    for t in range(3):
+        present.see(0.0, float(t))
+    assert present.interval(0.9, Horizon.of("1"), 3.0) == pytest.approx((-1.645, 1.645), abs=1e-3)
 
 
 def test_tokens():

@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 from statistics import median_low
 
 import numpy as np
@@ -9,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from river import linear_model, naive_bayes
-from support.heard import heard_of
-from support.list_source import LIST
+from support.heard import Heard, heard_of
+from support.list_source import LIST, ListSource
 from support.recording_learners import Recording, RecordingLate
 
 from iln_stream.errors import IlnWarning
@@ -19,13 +20,18 @@ from iln_stream.loop import (
     Details,
     LateLabels,
     LatePolicy,
+    PrequentialLoop,
     RecentIds,
     Regression,
 )
 from iln_stream.loop.late_labels import EarlyLabel, EarlyLabels, RecordClock
 from iln_stream.records import Example
+from iln_stream.snapshots import learner_of, read_snapshot
 from iln_stream.state import from_bytes, to_bytes
 from iln_stream.streams import Record, StreamPartition
+
+WAITING = Path(__file__).parent / "waiting.snapshot"
+"""Of a run with learner_options = {"profile": "fast"} by the commit before plain forecasts."""
 
 
 def run(learner, *payloads, recent=None, task=None, late=None, start=0, **policy):
@@ -463,3 +469,24 @@ def test_a_token_does_not_bypass_the_check():
     heard, late = run(Broken(), EVENT)
     assert "it predicted nan" in heard.letters[0].reason
     assert len(late) == 0
+
+
+def test_events_that_wait_since_an_older_release_are_learned_without_their_tokens():
+    """The snapshot has 60 events that a learner with other experts predicted. Their labels are no
+    dead letters; there is one warning, and the next ones have tokens of the present learner."""
+    snapshot = read_snapshot(WAITING)
+    learner = learner_of(snapshot.state["learner"], allow_pickle=False)
+    late = LateLabels(LatePolicy(1_000), Regression(), ["list"])
+    late.restore(snapshot.state["pending"])
+    labels = [label(f"e{k}", y=float(k)) for k in range(60, 120)]
+    more = [event("new"), label("new")]
+    with pytest.warns(IlnWarning, match="iln_labels_without_token_total") as warned:
+        heard = Heard()
+        records = [Record(i, each, LIST, 100.0 + i) for i, each in enumerate(labels + more, 1_000)]
+        loop = PrequentialLoop(ListSource(records), learner, [heard], late=late)
+        loop.run()
+    assert len(warned) == 1
+    assert not heard.letters
+    assert sum(step.late for step in heard.steps) == 61
+    assert loop.stepper.n_without_token == 60
+    assert learner.n_learned == 121
