@@ -382,22 +382,25 @@ def predict_classes(parts: Parts, X: Matrix) -> Matrix:
     """Return the probabilities (n, C) for raw inputs X (n, d), nan where absent.
 
     The experts are, in this order: for each sharpness softmax(sharpness scores) of each ridge; the
-    frequencies of the classes; Gaussian naive Bayes; and the networks.
+    frequencies of the classes; Gaussian naive Bayes; the past classes; and the networks.
 
     Parts: stats (7, d); ridges, with units and theta (C, D); sharpness (S,); frequencies and
-    log_frequencies (C,); naive_bayes; networks, and their encoding; rule, with the weights (K,) of
-    the experts and which of them are awake; correction, with the experts that take part
-    and their weights; and mixture, the weights (2,) before and after the correction.
+    log_frequencies (C,); naive_bayes; past (5, C); networks, and their encoding; rule, with the
+    weights (K,) of the experts and which of them are awake; correction, with the experts that take
+    part and their weights; and mixture, the weights (2,) before and after the correction.
     """
     row, z = standardised(parts["stats"], X)
     n_classes = len(parts["frequencies"])
     scores = [features(ridge["units"], z) @ ridge["theta"].T for ridge in parts["ridges"]]
     clipped = [np.clip(each, LOWEST, HIGHEST) for each in scores]
-    frequencies = np.broadcast_to(parts["frequencies"], (len(X), n_classes))
+    frequencies, *past = (
+        np.broadcast_to(p, (len(X), n_classes)) for p in (parts["frequencies"], *parts["past"])
+    )
     experts = [
         *(_softmax(sharpness * each) for sharpness in parts["sharpness"] for each in clipped),
         frequencies,
         _softmax(_naive_bayes(parts["naive_bayes"], z) + parts["log_frequencies"]),
+        *past,
         *_class_networks(parts, row),
     ]
     p = (1.0 - LEAST) * np.stack(experts, axis=1) + LEAST / n_classes
@@ -517,6 +520,11 @@ def _without_plain_forecasts(state: StateDict) -> StateDict:
     return {**state, "parts": {**state["parts"], "plain": None}}
 
 
+def _without_past(state: StateDict) -> StateDict:
+    """From version 1, which had no past classes."""
+    return {**state, "parts": {**state["parts"], "past": ()}}
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FrozenRegressor(FrozenLearner):
     """An `InfiniteLayerRegressor` as it was at one moment; it needs NumPy only.
@@ -589,7 +597,7 @@ class FrozenClassifier(FrozenLearner):
 
     """
 
-    schema = StateSchema("iln_stream.FrozenClassifier", 1)
+    schema = StateSchema("iln_stream.FrozenClassifier", 2, {1: _without_past})
 
     classes: tuple[Any, ...]
 

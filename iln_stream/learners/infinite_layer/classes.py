@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels.columns import UPPER
-from iln_stream.kernels.mixing import fill, log_frequencies
+from iln_stream.kernels.mixing import PRECISION, fill, log_frequencies
 from iln_stream.kernels.network_events import Pace
 from iln_stream.kernels.networks import Shape
 from iln_stream.kernels.regression_event import LARGEST
@@ -17,6 +17,7 @@ from iln_stream.learners.infinite_layer.expert import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.class_networks import ClassNetworks
 from iln_stream.learners.infinite_layer.experts.class_ridges import ClassRidges
 from iln_stream.learners.infinite_layer.experts.gaussian_naive_bayes import GaussianNaiveBayes
+from iln_stream.learners.infinite_layer.experts.past_classes import WAITING, PastClasses
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec, WeightDistribution
 from iln_stream.learners.infinite_layer.inputs import Inputs
@@ -56,6 +57,8 @@ STACKED = range(SCORES, 2 * SCORES)
 
 FREQUENCIES = SCORES * len(SHARPNESS)
 NAIVE_BAYES = FREQUENCIES + 1
+PAST = slice(NAIVE_BAYES + 1, NAIVE_BAYES + 1 + len(PastClasses.names))
+NETWORKS_FROM = PAST.stop
 """Places of these experts, after the ridges' and before the networks'."""
 
 MIXED, CORRECTED = range(2)
@@ -66,9 +69,9 @@ class ClassificationEngine(Engine):
     """Experts that predict each class, and the mixtures that make one prediction of them.
 
     Each ridge's scores f_c become probabilities by softmax(beta f), with beta = 3, 6, 12 and 24:
-    four experts each. Two more are the classes' frequencies and Gaussian naive Bayes, and each
-    network makes two. ML-Poly mixes all, a log-linear correction follows, and a Bayesian mixture
-    weighs what there was before and after it.
+    four experts each. Gaussian naive Bayes and the classes' frequencies are one each, the past
+    classes make five predictions, and each network two. ML-Poly mixes all, a log-linear correction
+    follows, and a Bayesian mixture weighs what there was before and after it.
 
     While a part is broken, that is until the next event is learned, the classes' frequencies are
     the prediction.
@@ -83,8 +86,8 @@ class ClassificationEngine(Engine):
     """
 
     parts = (
-        "inputs", "memory", "ridges", "linear", "naive_bayes", "networks", "rule", "correction",
-        "mixture", "healer",
+        "inputs", "memory", "ridges", "linear", "naive_bayes", "past", "networks", "rule",
+        "correction", "mixture", "healer",
     )  # fmt: skip
     own = ("classes", "counts")
 
@@ -96,8 +99,9 @@ class ClassificationEngine(Engine):
         self.ridges = ResampledRidges(self.bank, self.inputs, Target(), self.memory, key)
         self.linear = ClassRidges(LINEAR, 0)
         self.naive_bayes = GaussianNaiveBayes(self.inputs, self.memory)
+        self.past = PastClasses(self.memory)
         self.networks = ClassNetworks(NETWORKS, RING, self.inputs, self.memory, key)
-        K = NAIVE_BAYES + 1 + len(self.networks.names)
+        K = NETWORKS_FROM + len(self.networks.names)
         self.rule = LogLossRule(K)
         self.correction = StackedCorrection([*STACKED, *range(NAIVE_BAYES, K)])
         self.mixture = BayesMixture(2)
@@ -108,6 +112,7 @@ class ClassificationEngine(Engine):
                 "ridges": self.ridges,
                 "linear": self.linear,
                 "naive-bayes": self.naive_bayes,
+                "past": self.past,
                 "networks": self.networks,
                 "rule": self.rule,
                 "correction": self.correction,
@@ -152,7 +157,8 @@ class ClassificationEngine(Engine):
     def frozen(self) -> dict[str, Any]:
         """Return what `FrozenClassifier` predicts by; its arrays may be the engine's own."""
         awake = np.ones(len(self.rule.weights), bool)
-        awake[NAIVE_BAYES + 1 :] = not self.networks.asleep
+        awake[PAST] = not self.past.asleep
+        awake[NETWORKS_FROM:] = not self.networks.asleep
         by_sharpness = awake[:FREQUENCIES].reshape(-1, SCORES)
         by_sharpness[:, : len(RANDOM)] = np.logical_not(self.ridges.asleep)
         return {
@@ -162,6 +168,7 @@ class ClassificationEngine(Engine):
             "frequencies": (self.counts + 1.0) / (self.counts.sum() + len(self.counts)),
             "log_frequencies": self._offsets,
             "naive_bayes": self.naive_bayes.frozen(),
+            "past": self.past.frozen(self._event, self.counts),
             **self.networks.frozen(),
             "rule": {"weights": self.rule.weights, "awake": awake},
             "correction": {
@@ -244,6 +251,7 @@ class ClassificationEngine(Engine):
         self.counts[label] += self._event.weight
         log_frequencies(self.counts, self._offsets)
         self.inputs.join(row, self.n)
+        self.past.learn(self._event, label)
         self.memory.put(self._event.row, float(label), self._event.weight)
         K = len(RANDOM)
         self.ridges.learn(self._event, label, self._scores[:K])
@@ -268,6 +276,7 @@ class ClassificationEngine(Engine):
         self.bank.add_class()
         self.linear.add_class()
         self.naive_bayes.add_class()
+        self.past.add_class()
         self.networks.add_class()
         self.ridges.resampler.start_over()
         self._make_scratch()
@@ -281,11 +290,12 @@ class ClassificationEngine(Engine):
         self.linear.predict(event, self._scores[K:])
         experts, mixtures = self._experts, self._mixtures
         self.naive_bayes.predict(event, self._offsets, experts[NAIVE_BAYES])
-        self.networks.predict(event, self._offsets, experts[NAIVE_BAYES + 1 :])
+        self.past.predict(event, self.counts, experts[PAST])
+        self.networks.predict(event, self._offsets, experts[NETWORKS_FROM:])
         finite = fill(self._scores, SHARPNESS, self.counts, experts)
-        awake = NAIVE_BAYES + 1 if self.networks.asleep else len(experts)
-        if self.ridges.asleep is not False:
-            self._leave_out(self.ridges.asleep, awake)
+        awake = NETWORKS_FROM if self.networks.asleep else len(experts)
+        if self.ridges.asleep is not False or self.past.asleep:
+            self._leave_out(awake)
         self.rule.mix(experts, awake, mixtures[MIXED])
         self.correction.correct(experts, mixtures[MIXED], mixtures[CORRECTED])
         # If one of the corrected probabilities is not finite, none of them is.
@@ -294,10 +304,11 @@ class ClassificationEngine(Engine):
         if not event.sound:
             self._without_faults()
 
-    def _leave_out(self, asleep: bool | NDArray[np.bool_], n_awake: int) -> None:
-        """Let ridges that sleep adopt the mixture of the others among the first `n_awake`."""
+    def _leave_out(self, n_awake: int) -> None:
+        """Let experts that sleep adopt the mixture of the others among the first `n_awake`."""
         p, left_out = self._experts[:n_awake], np.zeros(n_awake, bool)
-        left_out[:FREQUENCIES].reshape(-1, SCORES)[:, : len(RANDOM)] = asleep
+        left_out[:FREQUENCIES].reshape(-1, SCORES)[:, : len(RANDOM)] = self.ridges.asleep
+        left_out[PAST] = self.past.asleep
         weights = np.where(left_out, 0.0, self.rule.weights[:n_awake])
         if not weights.any():
             weights = 1.0 - left_out
@@ -312,7 +323,8 @@ class ClassificationEngine(Engine):
             (self.ridges, wild[:K]),
             (self.linear, wild[K:]),
             (self.naive_bayes, broken[NAIVE_BAYES : NAIVE_BAYES + 1]),
-            (self.networks, broken[NAIVE_BAYES + 1 :]),
+            (self.past, broken[PAST]),
+            (self.networks, broken[NETWORKS_FROM:]),
         ]
         faults = [(part, which) for part, which in marked if which.any()]
         if not faults:
@@ -338,6 +350,7 @@ class ClassificationEngine(Engine):
             *ridges * len(SHARPNESS),
             "frequencies",
             *self.naive_bayes.names,
+            *self.past.names,
             *self.networks.names,
         )
 
@@ -362,3 +375,24 @@ class ClassificationEngine(Engine):
         self.counts = state["counts"].astype(np.float64)
         self.classes = [decode_name(text) for text in state["classes"]]
         self._make_scratch()
+
+
+def with_past_classes(learned: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an engine's state of version 5, which has no past classes, as one of version 6."""
+    past = PastClasses(Memory(MEMORY, 0))
+    for _ in learned["classes"]:
+        past.add_class()
+    past.counts_from = learned["memory"]["n"] + WAITING
+    correction, N, first = learned["correction"], len(past.names), len(STACKED) + 1
+    before = np.insert(np.ones(len(correction["weights"]), bool), [first] * N, False)
+    covariance = np.eye(len(before)) / PRECISION
+    covariance[np.ix_(before, before)] = correction["covariance"]
+    return {
+        **learned,
+        "past": past.state(),
+        "rule": {"table": np.insert(learned["rule"]["table"], [PAST.start] * N, 0.0, axis=1)},
+        "correction": {
+            "weights": np.insert(correction["weights"], [first] * N, 0.0),
+            "covariance": covariance,
+        },
+    }

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,18 @@ from iln_stream.learners.metrics import (
 from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.learners.tables import TableEvents
 from iln_stream.reporting import MetricSpec
-from iln_stream.state import encode_name
+from iln_stream.state import StateDict, encode_name
 
 if TYPE_CHECKING:
     from iln_stream.learners.infinite_layer.classes import ClassificationEngine
     from iln_stream.learners.infinite_layer.tokens import ClassesPredictedWith
+
+
+def _with_past_classes(state: StateDict) -> StateDict:
+    """From version 5: past classes are counted from the next event on, and count later."""
+    from iln_stream.learners.infinite_layer.classes import with_past_classes
+
+    return {**state, "learned": with_past_classes(state["learned"])}
 
 
 @restorable
@@ -43,7 +50,9 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
     for each class, or one for two classes, are trained by a gradient step at each event on the
     event and on fifteen past ones, out of the last 65,536, 1,000 or 300: they keep learning as
     long as the stream runs. Gaussian naive Bayes (`naive-bayes`) and the class `frequencies` are
-    experts, too.
+    experts, too. Five see the past classes alone: the last class (`no-change`), those that followed
+    it before (`successors`), the class one period ago (`seasonal`), and how often each came lately
+    (`rates-20`, `rates-200`).
 
     ML-Poly, a mixing rule without a learning rate, mixes the experts' probabilities. The mixture is
     corrected by powers of the experts' probabilities, which Newton steps fit to the log loss, and
@@ -74,7 +83,8 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
 
     _engine: "ClassificationEngine"
 
-    state_version = 5
+    state_version = 6
+    migrations: ClassVar = {5: _with_past_classes}
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()
@@ -125,7 +135,7 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
     ) -> tuple[dict[base.typing.ClfTarget, float], NDArray[np.float64]]:
         """Return the probabilities of `predict_proba_one`, and a token for `learn_token`.
 
-        A token has 18 numbers for two classes, and 63 for five and more: what each expert gave the
+        A token has 21 numbers for two classes, and 73 for five and more: what each expert gave the
         four most probable classes, and the others together. It is valid for later states of this
         learner, those of a snapshot included.
 

@@ -3,6 +3,7 @@ import pytest
 
 from iln_stream.kernels.mixing import LEAST_PROBABILITY
 from iln_stream.learners.infinite_layer.classes import NETWORKS, ClassificationEngine
+from iln_stream.learners.infinite_layer.experts.past_classes import PastClasses
 from iln_stream.learners.restoring import random_key
 from iln_stream.state import from_bytes, to_bytes
 
@@ -26,7 +27,7 @@ def test_each_expert_is_reported_by_its_name():
     weights = engine.expert_weights()
     networks = [f"{name}-{end}" for name in NETWORKS for end in ("short", "long")]
     ridges = ["dense", "sparse", "sharp", "linear", "frequencies", "naive-bayes"]
-    assert list(weights) == [*ridges, *networks, "correction"]
+    assert list(weights) == [*ridges, *PastClasses.names, *networks, "correction"]
     assert sum(weights.values()) == pytest.approx(1.0)
 
 
