@@ -76,7 +76,6 @@ POOL = {"learner": "pool", "learner_options": {"size": 4}}
 CASES = (
     Case("journal", 2, 60, POOL),
     Case("keys", 1, 60, {"by_key": "shop", "learner_options": {"profile": "fast"}}),
-    Case("blocks", 1, 1_200, {"learner_options": {"profile": "accurate"}}),
 )
 
 

@@ -30,7 +30,7 @@ def test_what_differs_is_found(tmp_path):
 @pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_damaged_folder_resumes_identically_or_is_refused(case, tmp_path):
-    """Snapshots, blocks, journal and keys: a run that resumes from a damaged folder comes to the
+    """Snapshots, journal and keys: a run that resumes from a damaged folder comes to the
     same learner and predictions as one that was never interrupted, or is refused."""
     counts, bad = examine(Run(case, tmp_path), tmp_path, every=4_000)
     assert bad == []
