@@ -33,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-all test-thorough warm test-quick test-lowest test-highest test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance release clean
+.PHONY: demo test test-all test-thorough warm test-quick test-lowest test-highest test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance damage release clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -157,6 +157,11 @@ endurance: $(VENV)/dev
 	$(BIN)/python -m benchmarks.endurance run
 	$(BIN)/python -m benchmarks.endurance report
 	$(BIN)/python -m benchmarks.endurance check
+
+# Each kind of damage to each stored file, compared with a run that was never damaged:
+# docs/guarantees.md. Hours with EVERY=1, which flips a bit of each byte.
+damage: $(VENV)/dev
+	$(BIN)/python -m benchmarks.damage --every $(or $(EVERY),100)
 
 # What a release has: wheel and source archive, the same bytes each time, checked, in dist/, and a
 # list of all that it depends on (SBOM, without download addresses) in out/.

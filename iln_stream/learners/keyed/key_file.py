@@ -1,5 +1,6 @@
 """States of keys in an SQLite file, of which the most recently used are in memory."""
 
+import os
 import sqlite3
 import struct
 import threading
@@ -7,6 +8,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -47,6 +49,9 @@ INSERT INTO origin SELECT hex(randomblob(8)), 0, 0 WHERE NOT EXISTS (SELECT 1 FR
 """In `origin`, which files of release 0.2.0 lack: the newest generation that is stored completely,
 and the number of transactions, so that each one writes the page: if a write-ahead log has lost its
 end, the generation is too old, whatever was moved to the file."""
+
+_LOG_HEAD, _FRAME_HEAD = struct.Struct(">8xI4x8s8x"), struct.Struct(">4xI8s8x")
+"""Of SQLite's write-ahead log, and of each page in it: https://www.sqlite.org/walformat.html."""
 
 _HEAD = struct.Struct("<4sI")
 _MAGIC = bytes(255 - byte for byte in b"ilnk")
@@ -140,9 +145,13 @@ class KeyFile:
                 "log again with `iln-stream rebuild`"
             )
         self._attempt(lambda: check_regular(path))
+        # A reader can't tell: another process may be writing.
+        log = None if run is None else self._attempt(lambda: _write_ahead_log(path))
         self._reader = self._attempt(lambda: self._connected(readonly=run is None))
         self._writer = self._reader
         self._attempt(self._look_for_damage)
+        if log is not None:
+            self._attempt(lambda: self._check_log(*log))
         if run is not None:
             self._attempt(self._prepare)
             self._writer = self._attempt(self._connected)
@@ -163,12 +172,24 @@ class KeyFile:
         if found != "ok":
             raise sqlite3.DatabaseError(" ".join(found.split()))
 
+    def _check_log(self, before: int, n_in_log: int) -> None:
+        """Refuse an older copy of the file, over which SQLite would put the log's pages."""
+        now = 0
+        with suppress(sqlite3.OperationalError):  # a file of release 0.2.0 does not count them
+            (now,) = self._reader.execute("SELECT transactions FROM origin").fetchone()
+        if before < now - n_in_log:
+            raise StateError(
+                f"{self.path} is an older copy, to which its write-ahead log, "
+                f"{self.path.name}-wal, does not belong; {_REMEDY}"
+            )
+
     def _prepare(self) -> None:
         self._reader.execute("PRAGMA journal_mode = WAL")
         self._reader.executescript(_TABLES)
         self._reader.execute("BEGIN IMMEDIATE")
         self._reader.execute("DELETE FROM claim")
         self._reader.execute("INSERT INTO claim VALUES (?)", (self._run,))
+        self._reader.execute("UPDATE origin SET transactions = transactions + 1")
         self._reader.execute("COMMIT")
         (self.identity,) = self._reader.execute("SELECT identity FROM origin").fetchone()
 
@@ -334,6 +355,31 @@ class KeyFile:
                 f"the keys' states in {self.path} can't be read or written: {error}; mend that, or "
                 f"{_REMEDY}"
             ) from error
+
+
+def _write_ahead_log(path: Path) -> tuple[int, int] | None:
+    """Return how many transactions are in the file without its log, and how many in the log.
+
+    None: there is no log, or the file does not count them.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if not (path.is_file() and log.is_file() and log.stat().st_size > _LOG_HEAD.size):
+        return None
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as alone:
+        try:
+            (before,) = alone.execute("SELECT transactions FROM origin").fetchone()
+        except sqlite3.Error:  # a new file, or a damaged one, which is refused later
+            return None
+    n = 0
+    with log.open("rb") as file:
+        page_size, salts = _LOG_HEAD.unpack(file.read(_LOG_HEAD.size))
+        while len(head := file.read(_FRAME_HEAD.size)) == _FRAME_HEAD.size:
+            n_pages, salts_of_frame = _FRAME_HEAD.unpack(head)
+            if salts_of_frame != salts:  # left over from before the log was last emptied
+                break
+            n += n_pages > 0  # only in the last frame of a transaction
+            file.seek(page_size, os.SEEK_CUR)
+    return before, n
 
 
 def _encoded(key: str) -> bytes:

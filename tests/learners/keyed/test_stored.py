@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -233,12 +234,13 @@ def test_lost_keys_are_refused(tmp_path):
     opened(tmp_path, 3).close()
     with pytest.raises(StateError, match=r"keys\.db lacks .* another file"):
         opened(tmp_path, 4, state=state)
-    path.write_bytes(copies[2])
-    with sqlite3.connect(path) as file:
+    (tmp_path / "apart").mkdir()  # from the log of the file before
+    (tmp_path / "apart" / "keys.db").write_bytes(copies[2])
+    with sqlite3.connect(tmp_path / "apart" / "keys.db") as file:
         file.execute("DELETE FROM keys WHERE key = x'61'")
     for resumed in (state, of_an_older_release(state)):
         with pytest.raises(StateError, match=r"keys\.db has the states of 1 keys, .* 2 keys"):
-            opened(tmp_path, 5, state=resumed)
+            opened(tmp_path / "apart", 5, state=resumed)
 
 
 def of_an_older_release(state):
@@ -320,3 +322,36 @@ def test_a_checkpoint_has_the_states_of_its_time(tmp_path):
     assert set(values(keys, [f"k{n}" for n in range(3000)]).values()) == {1.0}
     assert set(values(keys, [f"new{n}" for n in range(100)]).values()) == {None}
     keys.close()
+
+
+def test_an_older_copy_below_a_newer_log_is_refused(tmp_path):
+    """SQLite would put the write-ahead log that a kill left over the older copy, and keys would
+    have the states of two times."""
+    keys = opened(tmp_path)
+    for k in range(50):
+        keys.to_learn(f"k{k}")[0] = 1.0
+    state = checkpointed(keys)
+    keys.close()
+    older = (tmp_path / "keys.db").read_bytes()
+    keys = opened(tmp_path, 2, state=state)
+    keys.to_learn("k3")[0] = 2.0
+    state = checkpointed(keys)
+    keys.close()
+    keys = opened(tmp_path, 3, state=state)
+    keys.to_learn("k9")[0] = 3.0
+    state = checkpointed(keys)
+    left = [(path, path.read_bytes()) for path in tmp_path.iterdir()]  # as after a kill
+    assert any(path.name == "keys.db-wal" and content for path, content in left)
+    keys.close()
+
+    def put_back(content: bytes | None = None):
+        for path, kept in left:
+            path.write_bytes(kept)
+        if content is not None:
+            (tmp_path / "keys.db").write_bytes(content)
+        return opened(tmp_path, 4, state=state)
+
+    with closing(put_back()) as keys:
+        assert values(keys, ["k3", "k9"]) == {"k3": 2.0, "k9": 3.0}
+    with pytest.raises(StateError, match="is an older copy"):
+        put_back(older)

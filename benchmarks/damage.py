@@ -1,0 +1,303 @@
+"""Damages each stored file, and compares what resumes from it with what was never damaged.
+
+Usage: python -m benchmarks.damage [--every 1] [--cases NAME ...] [--json FILE]
+
+Each case is a learner whose folder is copied while it learns, after some snapshots, as a kill would
+leave it. For each file, kind and place of damage, a copy with the damage is resumed to the end of
+the log. The result is *identical*, if learner and predictions are those of the run that went on;
+*refused*, if the run ends with an error of ours; *differs*, if it is neither, which must not
+happen; or *failed*, if it ends with any other error or takes too long. What is only read, a
+published version and a saved model, is compared by its predictions.
+"""
+
+import argparse
+import faulthandler
+import json
+import logging
+import os
+import shutil
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from benchmarks.speed.report import versions
+from iln_stream import load, save
+from iln_stream.errors import IlnError
+from iln_stream.learners import state_of
+from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.loop import Listener, Step
+from iln_stream.service import Service, Settings
+from iln_stream.snapshots import SnapshotFolder
+from iln_stream.snapshots.follower import Follower
+from iln_stream.snapshots.publisher import Publisher
+from iln_stream.state import to_bytes
+from iln_stream.streams import NewRecord
+from iln_stream.streams.sqlite import SqliteAppender, create_topic
+
+RESULTS = Path(__file__).parent / "results" / "damage.json"
+SMALL = 20_000
+"""Bytes. In a longer file, not every byte is flipped, but as many as in one of this size."""
+
+LONGEST = 60
+"""Seconds for one resumed run, which takes a second or less."""
+
+PAGE = 4096
+
+
+class Case(NamedTuple):
+    """A learner to resume.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    n_partitions
+        Of the log.
+    n
+        Events before each of the snapshots, and after the last one.
+    settings
+        Of its run.
+
+    """
+
+    name: str
+    n_partitions: int
+    n: int
+    settings: dict[str, Any]
+
+
+POOL = {"learner": "pool", "learner_options": {"size": 4}}
+CASES = (
+    Case("journal", 2, 60, POOL),
+    Case("keys", 1, 60, {"by_key": "shop", "learner_options": {"profile": "fast"}}),
+)
+
+
+class Copy(Listener):
+    """Copies a folder at the last event, before anything more is stored."""
+
+    def __init__(self, folder: Path, to: Path, n: int) -> None:
+        self._folder, self._to, self._left = folder, to, n
+
+    def on_step(self, step: Step) -> None:
+        self._left -= 1
+        if not self._left:
+            shutil.copytree(self._folder, self._to)
+
+
+class Run:
+    """A case in a folder of its own: `state` as at the kill, and what it comes to."""
+
+    def __init__(self, case: Case, folder: Path) -> None:
+        self._case, self._folder, self.state = case, folder, folder / "killed"
+        log, going = folder / "log.db", folder / "state"
+        create_topic(log, "events", n_partitions=case.n_partitions)
+        self.older: Path | None = None
+        for part in range(4):
+            self._append(part)
+            listeners = [Copy(going, self.state, case.n)] if part == 3 else []
+            self._learn(going, listeners)
+            if part == 1:
+                self.older = folder / "older"
+                shutil.copytree(going, self.older)
+        self.expected = self._found(going)
+
+    def _append(self, part: int) -> None:
+        begin = part * self._case.n
+        records = [
+            NewRecord(
+                json.dumps(
+                    {
+                        "x": {"shop": f"s{t % 5}", "a": t * 7 % 11 / 11},
+                        "y": t % 5 + t * 7 % 11 / 11,
+                    }
+                ).encode(),
+                key=str(t % 7),
+            )
+            for t in range(begin, begin + self._case.n)
+        ]
+        with closing(SqliteAppender(self._folder / "log.db", "events", "log")) as appender:
+            appender.append(records)
+
+    def _learn(self, folder: Path, listeners: list[Listener] | None = None) -> None:
+        settings = Settings(
+            source=f"sqlite:{self._folder / 'log.db'}",
+            snapshots=str(folder),
+            stop_at_end=True,
+            metrics_port=None,
+            **self._case.settings,
+        )
+        Service(settings, listeners=listeners or []).run()
+
+    @staticmethod
+    def _found(folder: Path) -> bytes:
+        """Return the learner, to the bit, and a prediction for each key."""
+        (only,) = folder.iterdir()
+        snapshot = SnapshotFolder(only).newest()
+        assert snapshot is not None
+        state, learner = snapshot.state["learner"], load(only)
+        x: list[dict[str, Any]] = [{f"shop=s{k}": 1.0, "a": k / 10} for k in range(8)]
+        if "keys" in state:
+            x = [{"shop": f"s{k}", "a": k / 10} for k in range(8)]
+            del state["keys"]["generation"]  # counts snapshots; a lost one is not written again
+        predictions = [learner.predict_one(each) for each in x]
+        return to_bytes({"learner": state, "predictions": predictions})
+
+    def outcome(self, folder: Path) -> str:
+        """Resume in a folder, and return what came of it."""
+        self._learn(folder)
+        return "identical" if self._found(folder) == self.expected else "differs"
+
+
+class Read:
+    """A file that is only read, with what reads it."""
+
+    def __init__(self, folder: Path, kind: str) -> None:
+        self._kind = kind
+        self.state, self.older = folder / "killed", folder / "older"
+        model = InfiniteLayerRegressor("fast", seed=1)
+        for path in (self.older, self.state):
+            path.mkdir()
+            for t in range(50):
+                model.learn_one({"a": t % 7 / 7}, t % 7)
+            if kind == "saved":
+                save(model, path / "model.npz")
+            else:
+                with Publisher(path / "events-0.model", model, seconds=3600.0) as publisher:
+                    publisher.learned()
+        self.expected = self._read(self.state)
+        self.before = self._read(self.older)
+
+    def _read(self, folder: Path) -> bytes:
+        if self._kind == "saved":
+            return to_bytes(state_of(load(folder / "model.npz")))
+        follower = Follower(folder / "events-0.model")
+        follower.refresh()
+        if follower.current is None:
+            raise IlnError(str(follower.problem))
+        return to_bytes(state_of(follower.current.learner))
+
+    def outcome(self, folder: Path) -> str:
+        """Read the file in a folder; an older one that is whole is that learner at that time."""
+        found = self._read(folder)
+        if found == self.expected:
+            return "identical"
+        return "as it was then" if found == self.before else "differs"
+
+
+Damage = Callable[[Path], object]
+
+
+def damages(file: Path, older: Path | None, every: int) -> Iterator[tuple[str, Damage]]:
+    """Yield each damage to a file, with its kind."""
+    data = file.read_bytes()
+    step = every * max(1, len(data) // SMALL)
+    for place in range(0, len(data), step):
+        changed = bytearray(data)
+        changed[place] ^= 1 << place // step % 8
+        yield "flipped bit", partial(Path.write_bytes, data=bytes(changed))
+    for k in range(8):
+        cut = len(data) * k // 8
+        yield "cut", partial(os.truncate, length=cut)
+    for begin in range(0, len(data), max(PAGE, len(data) // 8 // PAGE * PAGE)):
+        zeros = data[:begin] + bytes(len(data[begin : begin + PAGE])) + data[begin + PAGE :]
+        if zeros != data:
+            yield "zero page", partial(Path.write_bytes, data=zeros)
+    if data:
+        yield "removed", Path.unlink
+    if older is not None and older.is_file() and older.read_bytes() != data:
+        yield "older file", partial(shutil.copy, older)
+    yield "pipe", lambda path: (path.unlink(), os.mkfifo(path))
+    yield "folder", lambda path: (path.unlink(), path.mkdir())
+    yield "link to nothing", lambda path: (path.unlink(), path.symlink_to("nothing"))
+    yield "link to itself", lambda path: (path.unlink(), path.symlink_to(path.name))
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError after some seconds, also while a call waits for a pipe."""
+
+    def end(number: int, frame: object) -> None:
+        raise TimeoutError(f"took longer than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def examine(
+    run: Run | Read, work: Path, every: int, seconds: float = float("inf")
+) -> tuple[dict[str, dict[str, dict[str, int]]], list[str]]:
+    """Damage each file; count the outcomes by kind of file and of damage, and list the bad ones.
+
+    Files of a kind have the same suffix. After `seconds` no further damage is tried.
+    """
+    counts: dict[str, dict[str, Counter[str]]] = {}
+    bad: list[str] = []
+    began = perf_counter()
+    for file in sorted(each for each in run.state.rglob("*") if each.is_file()):
+        name = file.relative_to(run.state)
+        kind = file.suffix or file.name.partition("-")[0]
+        older = None if run.older is None else run.older / name
+        for number, (damage, harm) in enumerate(damages(file, older, every)):
+            if perf_counter() - began > seconds:
+                return _plain(counts), bad
+            folder = work / "damaged"
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(run.state, folder)
+            harm(folder / name)
+            try:
+                with at_most(LONGEST):
+                    outcome = run.outcome(folder)
+            except IlnError:
+                outcome = "refused"
+            except Exception as error:
+                outcome = f"failed: {type(error).__name__}"
+            counts.setdefault(kind, {}).setdefault(damage, Counter())[outcome] += 1
+            if outcome not in ("identical", "refused", "as it was then"):
+                bad.append(f"{name}, {damage} {number}: {outcome}")
+    return _plain(counts), bad
+
+
+def _plain(counts: dict[str, dict[str, Counter[str]]]) -> dict[str, dict[str, dict[str, int]]]:
+    return {kind: {d: dict(c) for d, c in found.items()} for kind, found in counts.items()}
+
+
+def main() -> int:
+    """Examine the cases, print and store what was found; return 1 if anything was silent."""
+    names = [*(case.name for case in CASES), "published", "saved"]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.damage", description=__doc__)
+    parser.add_argument("--every", type=int, default=1, help="flip one byte in so many")
+    parser.add_argument("--cases", nargs="+", choices=names, default=names)
+    parser.add_argument("--json", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    logging.disable(logging.CRITICAL)
+    faulthandler.enable()
+    stored: dict[str, Any] = {"cases": {}}
+    with suppress(FileNotFoundError):
+        stored = json.loads(options.json.read_text())
+    for name in options.cases:
+        with TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            case = next((each for each in CASES if each.name == name), None)
+            run = Read(folder, name) if case is None else Run(case, folder)
+            counts, bad = examine(run, folder, options.every)
+        stored["versions"] = versions()
+        stored["cases"][name] = {"every": options.every, "found": counts, "bad": bad}
+        options.json.write_text(json.dumps(stored, indent=1) + "\n")
+        print(name, json.dumps(counts, indent=1), *bad, sep="\n", flush=True)
+    return int(any(stored["cases"][name]["bad"] for name in options.cases))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
