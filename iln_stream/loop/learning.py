@@ -137,7 +137,6 @@ class LearningCheck(Listener):
                     f"had one in those before{since}. If the field was renamed, rename it at the "
                     "sender, or in the settings",
                 )
-        self._seen |= names
 
     def _nothing_learned(self, *, at_end: bool) -> None:
         late, n = self._late, self.n_events
