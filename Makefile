@@ -93,6 +93,7 @@ docs: $(VENV)/dev
 	$(BIN)/python -m iln_stream.records.schemas
 	$(BIN)/python services/grafana/dashboard
 	$(BIN)/python docs/settings_table.py
+	$(BIN)/python docs/forms_table.py
 	$(BIN)/python docs/metrics_table.py
 	$(BIN)/python docs/commands_table.py
 	$(BIN)/python docs/messages_table.py

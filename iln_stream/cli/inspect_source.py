@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from difflib import get_close_matches
 from itertools import islice
 from math import ceil
 from typing import Any
@@ -14,7 +15,7 @@ from rich.text import Text
 
 from iln_stream.errors import SourceError
 from iln_stream.records import MalformedError, is_command
-from iln_stream.records.fields import FieldMapping, common_field
+from iln_stream.records.fields import JOIN, FieldMapping, common_field, late_labels
 from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
 from iln_stream.records.parsing import flatten
 from iln_stream.records.proposed_settings import as_toml, proposed, remarks
@@ -30,7 +31,7 @@ _WIDEST = 24
 
 _FOUND = {
     "separator": {";": "cells separated by ;", "tab": "cells separated by tabs",
-                  "|": "cells separated by |"},
+                  "|": "cells separated by |", "blank": "cells separated by blanks"},
     "decimal": {",": "numbers with a decimal comma"},
     "date_order": {"dmy": "dates with the day first", "mdy": "dates with the month first"},
 }  # fmt: skip
@@ -38,7 +39,7 @@ _FOUND = {
 
 _HOW_TO_READ = (
     *("bootstrap", "kafka_client", "format", "registry", "decoder"),
-    *("separator", "decimal", "date_order"),
+    *("separator", "columns", "decimal", "date_order"),
 )
 """Settings that the proposal repeats if they were given: without them a run could not read."""
 
@@ -74,8 +75,13 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     """
     stream = source_stream(settings)
     stream.check()
-    guessed = {"separator": stream.separator() or ","}
-    settings = LoopSettings.of(settings, **_unusual(settings, guessed, console))
+    layout = stream.layout() if "columns" not in settings.model_fields_set else {}
+    if columns := layout.get("columns"):
+        _print(console, f"Its first row does not name each column: {', '.join(columns)} are names.")
+        settings = LoopSettings.of(settings, columns=columns)
+    guessed = {"separator": layout.get("separator", settings.separator)}
+    if not (guessed["separator"] == "tab" and settings.source_address.endswith((".tsv", ".tab"))):
+        settings = LoopSettings.of(settings, **_unusual(settings, guessed, console))
     stream = source_stream(settings)
     if stream.form == "examples":
         raise SourceError(f"{stream.address} has its own inputs and label: there is no choice")
@@ -93,6 +99,20 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     guessed = guessed_notation(map(flatten, found))._asdict()
     settings = LoopSettings.of(settings, **_unusual(settings, guessed, console))
     of_labels: dict[str, Any] = {}
+    _require_fields(fields_given, found)
+    nulls = settings.null_values
+    late = late_labels(
+        [flatten(each) for each in found],
+        fields_given.get("target"),
+        lambda value: value is None or (isinstance(value, str) and value.strip() in nulls),
+    )
+    if settings.labels is None and late is not None and not settings.horizon:
+        fields_given = {"id_field": late[0], "target": late[1], **fields_given}
+        of_labels = {"pending_events": settings.pending_events or _PENDING}
+        _print(
+            console,
+            f"Labels ({late[1]}) come in records of their own, with the {late[0]} of the event.",
+        )
     if settings.labels is not None:
         fields_given, of_labels = _joined(settings, found, fields_given, n_records, console)
     shown = _inspected(settings, found, fields_given)
@@ -110,14 +130,14 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         **_given(settings, _HOW_TO_READ),
         **proposed(shown, fields_given),
         **(_given(settings, ("learner",)) or _learner(shown)),
-        **_recent_ids(settings, stream, shown),
+        **({} if late is not None and not stream.is_log else _recent_ids(settings, stream, shown)),
         **of_labels,
     }
     for name, value in chosen.items():
         _print(out, f"{name} = {as_toml(value)}", soft_wrap=True)
     if hidden := [name for name in _HIDDEN if name in settings.model_fields_set]:
         _print(out, f"# Add {', '.join(hidden)}: they may hold passwords, so they are not shown.")
-    if of_labels and of_labels["labels_settings"]["time_field"] == "":
+    if of_labels.get("labels_settings", {}).get("time_field") == "":
         text = '# Labels have no field of a time: with time_field = "", the time of writing counts.'
         _print(out, text, soft_wrap=True)
     for remark in remarks(shown, fields_given):
@@ -246,12 +266,24 @@ def _unusual(
 
 
 def _learner(fields: list[Field]) -> dict[str, str]:
-    """Return the setting that learns classes, if most labels are texts or booleans."""
-    for each in fields:
-        n_classes = sum(each.kinds.get(kind, 0) for kind in ("text", "boolean", "boolean as text"))
-        if each.role == "label" and 2 * n_classes > sum(each.kinds.values()):
-            return {"learner": "infinite-layer-classifier"}
-    return {}
+    """Return the setting that learns classes, if the labels are some."""
+    is_class = any(each.role == "label" and each.is_class for each in fields)
+    return {"learner": "infinite-layer-classifier"} if is_class else {}
+
+
+def _require_fields(given: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse fields that no record has."""
+    names = {name for each in records for name in flatten(each)}
+    for setting in ("target", "id_field", "time_field", "weight_field"):
+        for name in (given.get(setting) or "").split(JOIN):
+            if name and name not in names:
+                close = get_close_matches(name, names, n=1)
+                hint = (
+                    f"did you mean {close[0]}?"
+                    if close
+                    else f"they have {', '.join(sorted(names))}"
+                )
+                raise SettingsError(f"{setting}: no record that was read has {name!r}; {hint}")
 
 
 def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:

@@ -84,7 +84,9 @@ def tail_topic(
 
 
 @log_app.command("import")
-@partial(with_settings, only=(*CONNECTION, "start", "limit", "seed", "separator", *LOGGING))
+@partial(
+    with_settings, only=(*CONNECTION, "start", "limit", "seed", "separator", "columns", *LOGGING)
+)
 def import_stream(
     settings: Settings,
     source: Annotated[

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -62,6 +63,14 @@ def run_service(settings: Settings, console: Console, *, accept_loss: bool = Fal
         propose_settings(settings, console)
         raise
     report_results(service, console)
+    checks = [worker.check for worker in service.workers]
+    had_events = any(each.n_events for each in checks)
+    if had_events and not service.was_stopped and not any(each.n_learned for each in checks):
+        raise typer.Exit(NOTHING_LEARNED)
+
+
+NOTHING_LEARNED = 3
+"""Exit code of a run to the end of its source that predicted events and learned none."""
 
 
 def report_results(service: Service, console: Console, number: int | None = None) -> None:

@@ -246,6 +246,11 @@ class EarlyLabels:
         """Whether there are more than `size`."""
         return len(self._labels) > self._size
 
+    @property
+    def ids(self) -> list[str]:
+        """Ids of the labels, the oldest first."""
+        return list(self._labels)
+
     def get(self, event_id: str) -> EarlyLabel | None:
         """Return the label of an event, or None."""
         return self._labels.get(event_id)
@@ -306,6 +311,9 @@ same id came."""
 
 _MOST_LISTED = 5
 
+_MOST_COMPARED = 10_000
+"""Waiting events whose ids are compared with those of labels that no event has."""
+
 _MOST_AT_ONCE = 100
 """Most events that one record lets expire by age: after a pause it might have to learn them all."""
 
@@ -364,6 +372,16 @@ class LateLabels:
     def waiting(self) -> tuple[int, int]:
         """Return how many events wait for their label, and how many labels for their event."""
         return len(self._store), len(self._early)
+
+    def unmet(self) -> tuple[str, str] | None:
+        """Return the id of a waiting event, and of a waiting label that may mean it."""
+        events = islice(self._store.items(), _MOST_COMPARED)
+        by_text = {event_id.strip().lower().lstrip("0"): event_id for event_id, _ in events}
+        labels = self._early.ids
+        for label_id in labels:
+            if (event_id := by_text.get(label_id.strip().lower().lstrip("0"))) is not None:
+                return event_id, label_id
+        return (next(iter(by_text.values())), labels[0]) if by_text and labels else None
 
     def outcomes(
         self, record: Record, example: Example, stepper: "Stepper"

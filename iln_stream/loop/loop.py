@@ -144,6 +144,7 @@ class PrequentialLoop:
         self._traced: set[tuple[type, str, int]] = set()
         self._first_failed: DeadLetter | None = None
         self._stopping = False
+        self.at_end = False
 
     def stop(self) -> None:
         """End the loop after the current event. Safe from a signal handler or another thread."""
@@ -183,6 +184,7 @@ class PrequentialLoop:
                 if self.source.exhausted:
                     if self._fails_at_first(1):
                         raise self._nothing_learned()
+                    self.at_end = True
                     return
                 for listener in self.listeners:
                     listener.on_idle()

@@ -18,7 +18,7 @@ from iln_stream.loop.step import (
     Step,
     Token,
 )
-from iln_stream.loop.task import Task
+from iln_stream.loop.task import LARGEST_LABEL, Task
 from iln_stream.records import Example
 from iln_stream.reporting import MetricSpec, Report, find_reporter
 from iln_stream.streams import Record
@@ -67,7 +67,7 @@ class Stepper:
     def step(self, record: Record, example: Example, x: dict[str, float]) -> Step:
         """Predict an event and, if it has a label, learn it and score the prediction."""
         y, task = example.y, self.task
-        if y is not None and type(y) is not task.ready:
+        if y is not None and (type(y) is not task.ready or _is_large(y)):
             y = task.label(y)
         started = perf_counter()
         y_pred = self._predict(x)
@@ -172,3 +172,8 @@ class Stepper:
 
 def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:
     return None, ()
+
+
+def _is_large(y: Any) -> bool:
+    """Return whether a label is a number that `Task.label` refuses."""
+    return type(y) is float and not -LARGEST_LABEL < y < LARGEST_LABEL

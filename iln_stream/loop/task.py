@@ -58,6 +58,10 @@ class Task(Protocol):
         ...
 
 
+LARGEST_LABEL = 1e150
+"""Size below which the square of a label is finite."""
+
+
 class Regression:
     """Numbers, predicted by `predict_one`; the loss is half the squared error, in y's units."""
 
@@ -80,7 +84,12 @@ class Regression:
     def label(self, y: Any) -> float:
         """Return the number; decoding already made it a float."""
         if type(y) is float:
-            return y
+            if -LARGEST_LABEL < y < LARGEST_LABEL:
+                return y
+            raise MalformedError(
+                f"y: {y:g} is too large for a label: its size must be below {LARGEST_LABEL:g}; "
+                "divide labels by a constant"
+            )
         raise MalformedError(f"y: expected a number, got {y!r}")
 
     def loss(self, y_pred: float, y: float) -> float:

@@ -370,11 +370,15 @@ class EnvelopeDecoder:
         event = decode(payload, self._event_type, self._label_type)
         moment = event.timestamp
         time = written if moment is None else moment.timestamp()
+        # An empty id is none: all events with it would be repeats of one.
+        event_id = event.id if event.id is None or event.id.strip() else None
         if not isinstance(event, Event):
-            return Example(None, event.y, event.id, time, event.weight)
+            if event_id is None:
+                raise MalformedError("id: empty; a label has the id of its event")
+            return Example(None, event.y, event_id, time, event.weight)
         if str in map(type, event.x.values()):
             self.n_numbers_as_text += self._numbers_as_text.watch(event.x)
-        return Example(one_hot(event.x), event.y, event.id, time, event.weight)
+        return Example(one_hot(event.x), event.y, event_id, time, event.weight)
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the count of numbers that came as text."""

@@ -2,15 +2,28 @@
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any
 
 from iln_stream.errors import IlnWarning
 from iln_stream.records.time_inputs import TIME_FEATURES
-from iln_stream.records.values import FIELD_TYPES, NULLS, USUAL, FieldType, Notation, as_text
+from iln_stream.records.values import (
+    NULLS,
+    SINCE,
+    USUAL,
+    FieldType,
+    Notation,
+    as_text,
+    check_type,
+)
+
+JOIN = " + "
+"""Between the fields that make a time together."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +44,8 @@ class FieldMapping:
     id_field
         The field of the event's id.
     time_field
-        The field of the event's time. None: the time at which the record was written.
+        The field of the event's time, or several that make it together, `date + time`. None: the
+        time at which the record was written.
     types
         Types by name or pattern. The exact name counts, or else the first match; `auto` for other
         fields.
@@ -81,8 +95,7 @@ class FieldMapping:
                     f"{name!r} can't be two of target, id_field, time_field and weight_field"
                 )
         for name, kind in self.types.items():
-            if kind not in FIELD_TYPES:
-                raise ValueError(f"types: {name} = {kind!r} is not among {', '.join(FIELD_TYPES)}")
+            check_type(name, kind)
         for name in self.time_features:
             if name not in TIME_FEATURES:
                 raise ValueError(f"time_features: {name!r} is not among {', '.join(TIME_FEATURES)}")
@@ -102,8 +115,25 @@ class FieldMapping:
             raise ValueError(f"{setting}: {name!r} has the type category (types); take it out")
 
     @property
+    def time_parts(self) -> tuple[str, ...]:
+        """The fields of the time: `date + time` are two, joined by a blank."""
+        return tuple(self.time_field.split(JOIN)) if self.time_field else ()
+
+    @cached_property
+    def durations(self) -> dict[str, str]:
+        """The fields whose input is the time since another field, and that field."""
+        named = {name: kind for name, kind in self.types.items() if kind.startswith(SINCE)}
+        return {name: kind.removeprefix(SINCE) for name, kind in named.items()}
+
+    @property
+    def time_type(self) -> FieldType:
+        """The type of the time: `time`, or one with a form."""
+        kind = self.types.get(self.time_field or "", "time")
+        return kind if kind.startswith("time") else "time"
+
+    @property
     def _roles(self) -> tuple[str | None, ...]:
-        return self.target, self.id_field, self.time_field, self.weight_field
+        return self.target, self.id_field, self.weight_field, *self.time_parts
 
     def is_feature(self, name: str) -> bool:
         """Return whether a field is an input."""
@@ -189,12 +219,14 @@ learned; did you mean 'price'?
         self._consequences = _FOR_LABELS if of_labels else _CONSEQUENCES
         target = mapping.target
         types: Iterable[str] = mapping.types
-        roles = {"id_field": mapping.id_field, "time_field": mapping.time_field}
+        roles = [("id_field", mapping.id_field)]
+        roles += [("time_field", name) for name in mapping.time_parts]
         if labelled:
-            roles = {"target": target, **roles, "weight_field": mapping.weight_field}
+            roles = [("target", target), *roles, ("weight_field", mapping.weight_field)]
         elif target is not None:
             types = [name for name in types if not matches(target, (name,))]
-        named = [(setting, name) for setting, name in roles.items() if name is not None]
+        types = [name for name in types if name != mapping.time_field]
+        named = [(setting, name) for setting, name in roles if name is not None]
         named += [("features", name) for name in mapping.features]
         named += [("ignore", name) for name in mapping.ignore]
         named += [("types", name) for name in types]
@@ -270,6 +302,54 @@ def _any_matches(names: Iterable[str], pattern: str) -> bool:
 def _warn(message: str) -> None:
     warnings.warn(message, IlnWarning, stacklevel=2)
 
+
+def late_labels(
+    records: Sequence[Mapping[str, Any]], target: str | None, is_missing: Callable[[Any], bool]
+) -> tuple[str, str] | None:
+    """Return id and label, if labels are records of their own among those of the events.
+
+    Parameters
+    ----------
+    records
+        Fields of records, flat.
+    target
+        The label, if it is known.
+    is_missing
+        Whether a value is a missing one.
+
+    Examples
+    --------
+    >>> from iln_stream.records.fields import late_labels
+    >>> clicks = [{"id": "a", "ad": 7}, {"id": "b", "ad": 8}, {"id": "a", "paid": 1.5}]
+    >>> late_labels(clicks, None, lambda value: value is None)
+    ('id', 'paid')
+
+    """
+    shapes = Counter(
+        frozenset(name for name, value in each.items() if not is_missing(value)) for each in records
+    )
+    common = frozenset[str].intersection(*shapes) if len(shapes) > 1 else frozenset[str]()
+    if target is None:
+        own = list(shapes)[-1] - common  # labels come after their events
+        target = min(own) if len(own) == 1 else None
+    if target is None or not common:
+        return None
+    labels = [each for each in records if not is_missing(each.get(target))]
+    events = [each for each in records if is_missing(each.get(target))]
+    counts = Counter(n for each in events for n, value in each.items() if not is_missing(value))
+    inputs = {n for n, k in counts.items() if n not in common and k >= _USUAL * len(events)}
+    if not labels or not inputs or any(not is_missing(e.get(n)) for e in labels for n in inputs):
+        return None
+    found = {
+        name: _texts(events, name).get(name, set()) & _texts(labels, name).get(name, set())
+        for name in common
+    }
+    name = max(found, key=lambda name: len(found[name]))
+    return (name, target) if 2 * len(found[name]) > min(len(labels), len(events)) else None
+
+
+_USUAL = 0.8
+"""Share of events that have an input which labels of their own lack."""
 
 _LEAST = 0.5
 """Share of different values, so that a number of bags is not taken for an id."""

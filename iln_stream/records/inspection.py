@@ -3,25 +3,26 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
 from math import isfinite
 from typing import Any, Literal, NamedTuple
 
-from iln_stream.records.fields import FieldMapping
+from iln_stream.records.amounts import Amount, amount
+from iln_stream.records.fields import JOIN, FieldMapping
 from iln_stream.records.parsing import INDICATOR, flatten
+from iln_stream.records.time_spans import Seen, features_of, numeric_form, ordered_share, step_of
+from iln_stream.records.times import DateOrder, posix_seconds
 from iln_stream.records.values import (
     NULLS,
     USUAL,
-    DateOrder,
     FieldType,
     Notation,
+    as_text,
     is_boolean,
     is_number,
-    posix_seconds,
 )
 
-_DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2\d{4}\b.*")
-_NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})$")
+_DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})\b.*")
+_NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$")
 _WITH_COMMA = Notation(decimal=",")
 
 MOSTLY = 0.8
@@ -58,12 +59,17 @@ def guessed_notation(records: Iterable[Mapping[str, Any]]) -> Notation:
 
 def _decimal(values: Sequence[str]) -> Literal[".", ","] | None:
     """Return what stands before decimals, if only one of comma and dot can."""
-    n_with_comma = sum(_WITH_COMMA.number(value) is not None for value in values)
-    n_usual = sum(USUAL.number(value) is not None for value in values)
+    n_with_comma = sum(_is_amount(value, _WITH_COMMA) for value in values)
+    n_usual = sum(_is_amount(value, USUAL) for value in values)
     enough = MOSTLY * len(values)
     if n_with_comma >= max(enough, n_usual) and any(map(_NO_THOUSANDS.search, values)):
         return ","
     return "." if n_usual >= enough and n_usual > n_with_comma else None
+
+
+def _is_amount(text: str, notation: Notation) -> bool:
+    """Return whether a text is a number, maybe in dress."""
+    return is_number(text, notation) or amount(text, notation.decimal) is not None
 
 
 def has_other_decimal_sign(text: str) -> bool:
@@ -85,8 +91,13 @@ def look_like_dates(values: Sequence[str]) -> bool:
     True
 
     """
-    n = sum(_DATE.fullmatch(value.strip()) is not None for value in values)
-    return n > 0 and n >= MOSTLY * len(values)
+    found = [match for value in values if (match := _DATE.fullmatch(value.strip()))]
+    if not found or len(found) < MOSTLY * len(values):
+        return False
+    short = [each for each in found if len(each[4]) == 2]  # 10.30.00 may be a time of day
+    return all(
+        1 <= int(e[1]) <= 31 and 1 <= int(e[3]) <= (12 if e[2] == "." else 31) for e in short
+    )
 
 
 def _order(values: Sequence[str]) -> DateOrder | None:
@@ -99,13 +110,40 @@ def _order(values: Sequence[str]) -> DateOrder | None:
         return None
     if months_first:
         return "mdy"
-    return "dmy" if days_first or all(each[2] == "." for each in dates) else None
+    if days_first or all(each[2] == "." for each in dates):
+        return "dmy"
+    orders: tuple[DateOrder, ...] = ("dmy", "mdy")
+    times = {each: [posix_seconds(f"{v[1]}/{v[3]}/{v[4]}", each) for v in dates] for each in orders}
+    in_order = [each for each in orders if _grow(times[each])]
+    if len(in_order) == 2 and len(dates) >= 4 * len(set(times["dmy"])):  # several a day
+        in_order = [min(orders, key=lambda each: max(times[each]) - min(times[each]))]
+    return in_order[0] if len(in_order) == 1 else None
+
+
+def _grow(times: Sequence[float]) -> bool:
+    """Return whether times only grow, or only fall."""
+    return len(times) > 2 and (times == sorted(times) or times == sorted(times, reverse=True))
 
 
 Role = Literal["label", "input", "id", "time", "weight", "ignored"]
 
-_LABELS = ("y", "target", "label", "class", "outcome", "price", "value", "sales", "demand")
+_LABELS = (
+    *("y", "target", "label", "class", "outcome", "price", "value", "sales", "demand"),
+    *("fraud", "churn", "churned", "spam", "default", "survived", "clicked", "converted"),
+    *("failure", "failed", "species", "diagnosis", "load", "close", "consumption", "revenue"),
+    *("turnover", "rating", "delay", "medv", "count", "cnt"),
+)
+"""Names of labels, or words of their names; an earlier one wins."""
+
+_EXACT = 9
+"""How many of them are also the labels of streams in which other fields contain the word."""
+
 _TIMES = ("timestamp", "time", "datetime", "date", "ts", "event_time", "created_at", "at", "when")
+_TIME_WORDS = {
+    *_TIMES[:5], "when", "day", "month", "hour", "year", "period", "datum", "zeit", "tag", "monat",
+    "stunde", "uhrzeit", "jahr", "jour", "mois", "heure", "année", "fecha", "hora", "hr", "yyyymm",
+}  # fmt: skip
+_CLOCK = re.compile(r"\d{1,2}[:.h]\d{2}([:.]\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 """A word of a name: machine_no, machineNo and machine.no have two."""
 _CODES = {"code", "id", "plz", "postalcode", "postcode", "sku", "zip", "zipcode"}
@@ -117,6 +155,9 @@ _IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID
 """Names of ids, if hardly a value repeats."""
 _ID_DISTINCT = 0.95
 """Share of distinct values from which a field of such a name is the id: records may be repeated."""
+HARDLY = "texts that hardly repeat"
+"""What is wrong with a label that is neither a number nor a class."""
+
 LABEL_BY_NAME = "by its name"
 """Why a field with a usual name is the label."""
 
@@ -132,11 +173,20 @@ NEW_BY_NAME = "a code by its name, and hardly a value repeats"
 _WORDS = 3
 """Words of a text from which it may be free text."""
 
+DIFFERENT_UNITS = "numbers with different units"
+"""Why a field of numbers in dress is no number."""
+
+SOME_NUMBERS = "numbers and texts that hardly repeat"
+"""Why a field is ignored of which many values are numbers."""
+
 DATES = "dates with day or month first"
 """Why a field is ignored whose dates can't be read."""
 
 AS_GIVEN = "as given"
 """Why a field has a role or type that the settings name."""
+
+NEWEST_FIRST = "newest first"
+"""Why a field of times can't be learned in order."""
 
 _OLDEST, _LATEST = 3.15e8, 4.1e9
 """POSIX seconds that are taken as times: the years 1980 to 2099."""
@@ -173,6 +223,10 @@ class Field(NamedTuple):
         values are no times.
     odd
         The first of them.
+    features
+        Of the time: the inputs that may be made of it.
+    sentinel
+        A number that comes again and again far outside of the others, and may mean a missing value.
 
     """
 
@@ -188,6 +242,8 @@ class Field(NamedTuple):
     maybe_code: bool = False
     n_odd: int = 0
     odd: Any = ""
+    features: tuple[str, ...] = ()
+    sentinel: str | None = None
 
     @property
     def repeats(self) -> bool:
@@ -199,7 +255,23 @@ class Field(NamedTuple):
         """Whether most values are numbers, and the field is not taken as a category."""
         n_numbers = sum(self.kinds.get(kind, 0) for kind in _NUMERIC)
         n = sum(self.kinds.values())
-        return n > 0 and n_numbers >= MOSTLY * n and self.type in ("auto", "number")
+        is_amount = self.type.startswith("amount")
+        return is_amount or (n > 0 and n_numbers >= MOSTLY * n and self.type in ("auto", "number"))
+
+    @property
+    def is_class(self) -> bool:
+        """Whether its values are classes: texts or booleans that repeat, or two whole numbers."""
+        n = sum(self.kinds.values())
+        n_texts = sum(self.kinds.get(kind, 0) for kind in ("text", "boolean", "boolean as text"))
+        two = (
+            self.n_distinct == 2
+            and n > 2
+            and all(
+                isinstance(each, float | int) and float(each).is_integer()
+                for each in (self.low, self.high)
+            )
+        )
+        return two or (2 * n_texts > n and (n < _FEW or 2 * self.n_distinct <= n))
 
 
 def inspect_fields(
@@ -256,24 +328,50 @@ def _with_roles(
     found: list[Field], values: Mapping[str, Sequence[Any]], n: int, given: FieldMapping
 ) -> list[Field]:
     """Return the fields with the roles that are given, and guesses of the others."""
-    own = {given.target, given.id_field, given.time_field, given.weight_field}
+    own = {given.target, given.id_field, given.weight_field, *given.time_parts}
     own |= set(given.features)  # those that are named are inputs
     not_ignored = FieldMapping(ignore=given.ignore)
     free = {each.name for each in found if not_ignored.is_feature(each.name)} - own
-    times = [each.name for each in found if each.name in free and _is_time(each, values, given)]
-    time = given.time_field or next(iter(times), None)
-    found = _with_one(found, "time", time)
-    found = [_with_odd_times(e, values[e.name], given) if e.role == "time" else e for e in found]
+    times = _times_among([each for each in found if each.name in free], values, given)
+    parts: Sequence[str] = given.time_parts or _time_parts(times, found, values, free, given)
+    found = _with_time(found, parts, times, values, given)
+    if parts and not given.time_field:
+        base = parts[0]
+        for name in times.keys() - set(parts):  # a second time: how much later it is
+            kind = (
+                f"time since {base}"
+                if len(parts) == 1 and times[name] == times[base] == "time"
+                else "time"
+            )
+            found = [
+                e._replace(role="input", type=kind, why=TIME) if e.name == name else e
+                for e in found
+            ]
+    free -= set(parts)
     ids = [each.name for each in found if each.name in free and _is_id(each, n)]
     found = _with_one(found, "id", given.id_field or next(iter(ids), None))
     found = _with_one(found, "weight", given.weight_field)
     if given.target is not None:
-        return _with_one(found, "label", given.target)
+        return _with_label(found, given.target)
     if given.features != FieldMapping().features:  # they are inputs, so none is the label
         of_features = FieldMapping(features=given.features)
         free = {name for name in free if not of_features.is_feature(name)}
-    name, why = _possible_label([e for e in found if e.name in free and e.role == "input"])
-    return _with_one(found, "label", name, why)
+    possible = [e for e in found if e.name in free and e.role == "input" and e.why != TIME]
+    return _with_label(found, *_possible_label(possible))
+
+
+def _with_label(found: Sequence[Field], name: str | None, why: str = "") -> list[Field]:
+    """Return the fields with the label; one that can't be learned says so."""
+    return [
+        each._replace(why=HARDLY)
+        if each.role == "label" and not (each.is_number or each.is_class) and each.kinds
+        else each
+        for each in _with_one(found, "label", name, why)
+    ]
+
+
+TIME = "a time"
+"""Why a field is an input of times."""
 
 
 def _as_given(found: Sequence[Field], given: FieldMapping) -> list[Field]:
@@ -291,9 +389,20 @@ def _field(
 ) -> Field:
     present = [value for value in seen if not _is_missing(value, given.null_values)]
     pairs = [(value, _kind(value, given.notation)) for value in present]
+    amounts = _amounts(pairs, given.notation)
+    units = {each.unit for each in amounts.values()} - {""}
+    n_numbers = sum(kind in _NUMERIC or value in amounts for value, kind in pairs if kind != "list")
+    dressed = ""
+    if amounts and n_numbers >= MOSTLY * len(pairs) and len(units) <= 1:
+        dressed = " in ".join(("amount", *units))
+        pairs = [(value, "amount" if value in amounts else kind) for value, kind in pairs]
     kinds = Counter(kind for _, kind in pairs)
     distinct = Counter(map(str, present))
-    numbers = [_as_number(value, given.notation) for value, kind in pairs if kind in _NUMERIC]
+    numbers = [
+        amounts[value].value if kind == "amount" else _as_number(value, given.notation)
+        for value, kind in pairs
+        if kind in (*_NUMERIC, "amount")
+    ]
     finite = [number for number in numbers if number is not None]
     mostly = 2 * len(finite) > len(present)
     low, high = (min(finite), max(finite)) if mostly else _extremes(distinct)
@@ -302,7 +411,15 @@ def _field(
     if any(kind == "number as text" and _has_leading_zero(value) for value, kind in pairs):
         code = "leading zeros"
         low, high = _extremes(distinct)
+    elif any(kind == "number as text" and _PART_NUMBER.fullmatch(value) for value, kind in pairs):
+        code = "" if any("." in str(value) for value in present) else "part numbers"
     role, kind, why = _guess(present, n - len(present), kinds, len(distinct), code)
+    if dressed and role != "ignored":
+        kind, why = dressed, "numbers in dress"
+    elif amounts and why == _NEW and 2 * n_numbers >= len(pairs):
+        why = (
+            f"{DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}" if len(units) > 1 else SOME_NUMBERS
+        )
     if name in given.types or given.type_of(name) != "auto":
         role, kind, why = "input", given.type_of(name), AS_GIVEN
     elif role == "ignored" and name in given.features:
@@ -314,12 +431,40 @@ def _field(
     ):
         why = DATES
     field = Field(name, kinds, n - len(present), len(distinct), low, high, role, kind, why)
+    if dressed or (finite and field.is_number):
+        field = field._replace(sentinel=_sentinel(present, given.notation))
     if odd := [value for value, kind in pairs if kind in _TEXTS]:
         is_number = field.type == "number" or field.is_number
         return field._replace(n_odd=len(odd), odd=odd[0]) if is_number else field
     is_open = role == "input" and field.is_number and why != AS_GIVEN
     few = 2 < len(distinct) <= min(_FEW, len(present) / 10)
     return field._replace(maybe_code=is_open and whole and few)
+
+
+def _amounts(pairs: Iterable[tuple[Any, str]], notation: Notation) -> dict[str, Amount]:
+    """Return the numbers in dress among texts."""
+    found = {v: amount(v, notation.decimal) for v, kind in pairs if kind == "text"}
+    return {text: each for text, each in found.items() if each is not None}
+
+
+_PART_NUMBER = re.compile(r"\d+[eE]\d+")
+"""Programs write a dot or a sign into such numbers."""
+
+_AGAIN = 3
+"""Times that a number comes from which it may stand for a missing value."""
+
+
+def _sentinel(present: Sequence[Any], notation: Notation) -> str | None:
+    """Return a whole number that repeats further from all others than they are from each other."""
+    counted = Counter(number for v in present if (number := _as_number(v, notation)) is not None)
+    if len(counted) < _FEW / 4:
+        return None
+    for low, high in (sorted(counted)[:2], sorted(counted, reverse=True)[:2]):
+        others = sorted(each for each in counted if each != low)
+        gap, span = abs(low - high), others[-1] - others[0]
+        if counted[low] >= _AGAIN and low.is_integer() and gap > span and abs(low) > 1:
+            return as_text(low)
+    return None
 
 
 def _is_whole(number: float | None) -> bool:
@@ -348,6 +493,8 @@ def _guess(
     if n_distinct == 1 and n >= _FEW and not n_missing:
         return "ignored", "auto", "always the same"
     is_new = n >= _FEW and n - n_distinct < _REPEATING * n
+    if kinds["amount"]:
+        return "input", "auto", ""
     if sum(kinds[kind] for kind in _NUMERIC) >= MOSTLY * n:
         if code and is_new:
             return "ignored", "auto", NEW_BY_NAME if code == BY_NAME else _NEW
@@ -377,38 +524,141 @@ def _is_free_text(values: Sequence[Any]) -> bool:
     return n > len(values) / 2
 
 
-def _is_time(each: Field, values: Mapping[str, Sequence[Any]], given: FieldMapping) -> bool:
-    """Whether the values are times that mostly grow, or times with a usual name."""
-    if not {"boolean", "list", "bytes"}.isdisjoint(each.kinds):
-        return False
-    present, times = _times(values[each.name], given)
-    if not times or len(times) < MOSTLY * len(present):
-        return False
-    if not all(_OLDEST <= time <= _LATEST for time in times):
-        return False
-    ordered = sum(a <= b for a, b in pairwise(times)) >= 0.9 * (len(times) - 1)
-    named = each.name.rpartition(".")[2].lower() in _TIMES
-    return named or (ordered and each.n_distinct > 1)
+def _times_among(
+    free: Sequence[Field], values: Mapping[str, Sequence[Any]], given: FieldMapping
+) -> dict[str, FieldType]:
+    """Return the types of the fields that are times, the likeliest first.
+
+    Texts are times in any order; numbers need a usual name, or an order.
+    """
+    found: dict[str, tuple[tuple[bool, bool], FieldType]] = {}
+    for each in free:
+        if not {"boolean", "list", "bytes"}.isdisjoint(each.kinds) or each.n_distinct < 2:
+            continue
+        kind = _time_type(each, values[each.name], given)
+        if kind is None:
+            continue
+        times = _times(values[each.name], kind, given)
+        ordered = ordered_share(times) >= 0.9
+        exact = each.name.rpartition(".")[2].lower() in _TIMES
+        is_text = 2 * each.kinds.get("text", 0) > sum(each.kinds.values())
+        if exact or ordered or is_text or (kind != "time" and _is_named_time(each.name)):
+            found[each.name] = ((not ordered, not exact), kind)
+    return {name: found[name][1] for name in sorted(found, key=lambda name: found[name][0])}
 
 
-def _times(seen: Sequence[Any], given: FieldMapping) -> tuple[list[Any], list[float]]:
-    """Return the values that are not missing, and the times among them as POSIX seconds."""
+def _is_named_time(name: str) -> bool:
+    return any(word.lower() in _TIME_WORDS for word in _WORD.findall(name))
+
+
+def _time_type(each: Field, seen: Sequence[Any], given: FieldMapping) -> FieldType | None:
+    """Return the type with which most values are times; None: they are none."""
     present = [value for value in seen if not _is_missing(value, given.null_values)]
-    return present, [time for value in present if (time := _time(value, given)) is not None]
-
-
-def _time(value: Any, given: FieldMapping) -> float | None:
-    try:
-        return posix_seconds(value, given.notation.date_order)
-    except (ValueError, TypeError, OverflowError):
+    texts = [as_text(value) for value in present if isinstance(value, str | int | float)]
+    if texts and all(text.strip().replace(".", "", 1).isdigit() for text in texts):
+        form = numeric_form(
+            texts, _is_named_time(each.name), is_json=not isinstance(present[0], str)
+        )
+        if form is not None:
+            return f"time {form}" if form else "time"
+    times = _times(seen, "time", given)
+    if not times or len(times) < MOSTLY * len(present):
         return None
+    is_text = 2 * each.kinds.get("text", 0) > len(present)
+    return "time" if is_text or all(_OLDEST <= time <= _LATEST for time in times) else None
 
 
-def _with_odd_times(field: Field, seen: Sequence[Any], given: FieldMapping) -> Field:
-    """Return the field of the time with its values that are no times."""
-    present, _ = _times(seen, given)
-    odd = [value for value in present if _time(value, given) is None]
-    return field._replace(n_odd=len(odd), odd=odd[0] if odd else "")
+def _times(seen: Sequence[Any], kind: FieldType, given: FieldMapping) -> list[float]:
+    """Return the times among the values as POSIX seconds."""
+    read = Seen(kind, given.notation.date_order)
+    present = (value for value in seen if not _is_missing(value, given.null_values))
+    return [time for value in present if (time := read(value)) is not None]
+
+
+def _time_parts(
+    times: Mapping[str, FieldType],
+    found: Sequence[Field],
+    values: Mapping[str, Sequence[Any]],
+    free: Collection[str],
+    given: FieldMapping,
+) -> tuple[str, ...]:
+    """Return the field of the time, or those of date and time of day, or of year, month and day."""
+    dates = [name for name, kind in times.items() if kind == "time"]
+    for name in dates[:1]:
+        days = _times(values[name], "time", given)
+        if len(set(days)) < len(days) and not any(time % 86_400 for time in days):
+            for each in found:
+                is_open = each.name in free and each.name not in times
+                if is_open and _is_clock(each, values[each.name]):
+                    return (name, each.name)
+    by_word = {name.lower(): name for name in reversed([*free])}
+    named = [
+        next((by_word[word] for word in words if word in by_word), None)
+        for words in (("year", "jahr", "yr", "année"), ("month", "monat", "mois", "mo"),
+                      ("day", "tag", "jour", "dayofmonth"), ("hour", "stunde", "heure", "hr"))
+    ]  # fmt: skip
+    n_named = next((i for i, name in enumerate(named) if name is None), len(named))
+    parts = tuple(name for name in named[:n_named] if name is not None)
+    if n_named >= 2 and not dates and _together(parts, values, given):
+        return parts
+    return tuple(times)[:1]
+
+
+def _is_clock(each: Field, seen: Sequence[Any]) -> bool:
+    """Whether the values are times of day: 14:30, or whole numbers with the name of hours."""
+    texts = [as_text(value).strip() for value in seen if isinstance(value, str | int | float)]
+    texts = [text for text in texts if text not in NULLS]
+    hours = _is_named_time(each.name) and all(t.isdigit() and int(t) <= 24 for t in texts)
+    return len(texts) > 1 and (hours or all(_CLOCK.fullmatch(text) for text in texts))
+
+
+def _together(
+    parts: Sequence[str], values: Mapping[str, Sequence[Any]], given: FieldMapping
+) -> bool:
+    texts = _joined(parts, values)
+    return len(_times(texts, "time", given)) >= MOSTLY * len(texts) > 0
+
+
+def _joined(parts: Sequence[str], values: Mapping[str, Sequence[Any]]) -> list[Any]:
+    """Return the values of a time; of several fields their texts together."""
+    if len(parts) == 1:
+        return list(values.get(parts[0], ()))
+    columns = [values.get(name, ()) for name in parts]
+    return [" ".join(map(as_text, row)) for row in zip(*columns, strict=False) if None not in row]
+
+
+def _with_time(
+    found: Sequence[Field],
+    parts: Sequence[str],
+    times: Mapping[str, FieldType],
+    values: Mapping[str, Sequence[Any]],
+    given: FieldMapping,
+) -> list[Field]:
+    """Return the fields with the role of the time: its form, features, order and odd values."""
+    if not parts:
+        return list(found)
+    name = JOIN.join(parts)
+    kind = given.types.get(name) or times.get(parts[0], "time")
+    kind = kind if len(parts) == 1 and kind.startswith("time") else "time"
+    seen = _joined(parts, values)
+    read = Seen(kind, given.notation.date_order)
+    present = [value for value in seen if not _is_missing(value, given.null_values)]
+    odd = [value for value in present if read(value) is None]
+    known = [time for value in present if (time := read(value)) is not None]
+    why = (
+        NEWEST_FIRST if len(known) > 2 and ordered_share(known[::-1]) > ordered_share(known) else ""
+    )
+    why = why if step_of(known) and ordered_share(known) < 0.1 else ""
+    return [
+        each._replace(
+            role="time", type=kind if kind != "time" else "auto", maybe_code=False, sentinel=None,
+            why=why if each.name == parts[0] else "", features=features_of(known),
+            n_odd=len(odd) if each.name == parts[0] else 0, odd=odd[0] if odd else "",
+        )
+        if each.name in parts
+        else each
+        for each in found
+    ]  # fmt: skip
 
 
 def _is_id(each: Field, n: int) -> bool:
@@ -423,10 +673,21 @@ def _is_id(each: Field, n: int) -> bool:
 
 def _possible_label(free: Sequence[Field]) -> tuple[str | None, str]:
     """Return the name of the label, and why."""
+    names = {each.name: each.name.rpartition(".")[2] for each in free}
     for usual in _LABELS:
         for each in free:
-            if each.name.rpartition(".")[2].lower() == usual:
+            if names[each.name].lower() == usual:
                 return each.name, LABEL_BY_NAME
+    for usual in (*_LABELS[1:4], *_LABELS[_EXACT:]):
+        for each in free:
+            if usual in (word.lower() for word in _WORD.findall(names[each.name])):
+                return each.name, LABEL_BY_NAME
+    two = [each for each in free if each.n_distinct == 2 and each.is_class]
+    flags = [
+        e for e in two if e is free[-1] or "boolean" in e.kinds or names[e.name].startswith("is_")
+    ]
+    if flags and (len(two) == 1 or flags[-1] is free[-1]):
+        return flags[-1].name, "a guess: it has two values"
     if numbers := [each.name for each in free if each.is_number]:
         return numbers[-1], "a guess: the last number"
     if free:
@@ -435,9 +696,14 @@ def _possible_label(free: Sequence[Field]) -> tuple[str | None, str]:
 
 
 def _with_one(found: Sequence[Field], role: Role, name: str | None, why: str = "") -> list[Field]:
-    """Return the fields with this role for the one of this name."""
+    """Return the fields with this role for the one of this name; a label stays an amount."""
     return [
-        each._replace(role=role, type="auto", why=why, maybe_code=False)
+        each._replace(
+            role=role,
+            type=each.type if role == "label" and each.type.startswith("amount") else "auto",
+            why=why,
+            maybe_code=False,
+        )
         if each.name == name
         else each
         for each in found
@@ -470,7 +736,7 @@ def _as_number(value: Any, notation: Notation) -> float | None:
     number: Any = notation.number(value) if isinstance(value, str) else value
     try:
         number = float(number)
-    except OverflowError:  # an integer beyond a double
+    except (OverflowError, TypeError):  # an integer beyond a double; no number
         return None
     return number if isfinite(number) else None
 

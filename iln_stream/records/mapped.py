@@ -9,18 +9,17 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from iln_stream.errors import IlnWarning
+from iln_stream.records.amounts import amount
 from iln_stream.records.decoding import CLASS_REMEDY, Example, MalformedError, one_hot
 from iln_stream.records.fields import FieldMapping, UnseenFields
 from iln_stream.records.parsing import INDICATOR, flatten, parse_json
 from iln_stream.records.time_inputs import Lags, TimeFeatures, names_of
 from iln_stream.records.values import (
-    NULLS,
-    USUAL,
     FieldType,
-    Notation,
     as_input,
     as_text,
     is_boolean,
+    null_numbers,
 )
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
@@ -54,7 +53,7 @@ class _Plan(NamedTuple):
     is_plain: bool
     target: str | None
     id: str | None
-    time: str | None
+    time: tuple[str, ...]
     weight: str | None
 
 
@@ -106,10 +105,13 @@ class MappedDecoder:
         self._parse = parse
         self._label = self._number_label if labels == "number" else self._class_label
         self._class_type = mapping.type_of(mapping.target) if mapping.target else "auto"
+        self._label_type = kind if (kind := self._class_type).startswith("amount") else "auto"
         self._floats_are_labels = labels == "number" or self._class_type != "category"
         self._typed = typed
+        self._time_type = mapping.time_type
         self._notation = mapping.notation
         self._nulls = frozenset(mapping.null_values)
+        self._null_numbers = null_numbers(mapping.null_values)
         self._time_features = TimeFeatures(mapping.time_features)
         has_lags = mapping.lags or mapping.rolling_means
         self._lags = Lags(mapping.lags, mapping.rolling_means) if has_lags else None
@@ -140,7 +142,7 @@ class MappedDecoder:
             del x[name]
         # The usual record first: all inputs are finite numbers, and none is to be another type.
         if not (plan.is_plain and (found_types == _FLOATS or _all_floats(x)) and _is_finite(x)):
-            found = self._inputs(x, plan.types)
+            found = self._inputs(x, plan.types, fields)
             if found or y is None or event_id is None:  # a late label is not an event without x
                 self.n_missing += len(x) - len(found)
             x = one_hot(found)
@@ -176,7 +178,7 @@ class MappedDecoder:
         """Return a record as an event in an envelope; the label of an earlier one has no x."""
         fields, plan, _ = self._read(payload, has_time=True)
         time, event_id, y = self._roles(fields, plan, None)
-        x = self._inputs({name: fields[name] for name in plan.inputs}, plan.types)
+        x = self._inputs({name: fields[name] for name in plan.inputs}, plan.types, fields)
         weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
         own = {"id": event_id, "timestamp": time, "weight": weight}
         event = {"y": y, **{name: value for name, value in own.items() if value is not None}}
@@ -197,7 +199,7 @@ class MappedDecoder:
             types = set(map(type, fields.values()))
         names = tuple(fields)
         plan = self._plans.get(names) or self._planned(names)
-        if self._unseen is not None and self._unseen.passed(has_time or plan.time is not None):
+        if self._unseen is not None and self._unseen.passed(has_time or bool(plan.time)):
             self._unseen = None
         return fields, plan, types
 
@@ -205,7 +207,7 @@ class MappedDecoder:
         self, fields: Fields, plan: _Plan, written: float | None
     ) -> tuple[float | None, str | None, float | bool | str | None]:
         """Return time, id and label."""
-        time = written if plan.time is None else self._time(fields, plan.time, written)
+        time = self._time(fields, plan.time, written) if plan.time else written
         event_id = None if plan.id is None else self._id(fields[plan.id])
         y = None if plan.target is None else self._y(plan.target, fields[plan.target])
         return time, event_id, y
@@ -282,10 +284,10 @@ class MappedDecoder:
             inputs,
             others,
             types,
-            is_plain=set(types) <= {"auto", "number"},
+            is_plain=set(types) <= {"auto", "number"} and not self._null_numbers,
             target=mapping.target if mapping.target in names else None,
             id=mapping.id_field if mapping.id_field in names else None,
-            time=mapping.time_field if mapping.time_field in names else None,
+            time=parts if (parts := mapping.time_parts) and set(parts) <= set(names) else (),
             weight=mapping.weight_field if mapping.weight_field in names else None,
         )
         self._keep(names, plan)
@@ -314,22 +316,41 @@ class MappedDecoder:
         self._plans[names] = plan
         self._kept += size
 
-    def _inputs(self, x: Fields, types: Sequence[FieldType]) -> dict[str, float | str]:
+    def _inputs(
+        self, x: Fields, types: Sequence[FieldType], fields: Fields
+    ) -> dict[str, float | str]:
         """Return the inputs that are not missing, as numbers and categories."""
-        return {
+        found = {
             name: self._input(name, value, kind)
             for (name, value), kind in zip(x.items(), types, strict=True)
             if not self._is_missing(value)
         }
+        for name in found.keys() & self.mapping.durations.keys():
+            start = fields.get(since := self.mapping.durations[name])
+            if self._is_missing(start):
+                del found[name]
+            else:
+                began = as_input(since, start, "time", self._notation)
+                found[name] = float(found[name]) - float(began)
+        return found
 
     def _is_missing(self, value: Any) -> bool:
         if isinstance(value, str):
-            return value.strip() in self._nulls
-        return value is None or value != value
+            text = value.strip()
+            if text in self._nulls:
+                return True
+            number = self._notation.number(text) if self._null_numbers else None
+            return number is not None and float(number) in self._null_numbers
+        if value is None or value != value:
+            return True
+        is_number = isinstance(value, int | float)
+        return is_number and bool(self._null_numbers) and value in self._null_numbers
 
     def _input(self, name: str, value: Any, kind: FieldType) -> float | str:
         if value is INDICATOR:  # types are about the texts
             return 1.0
+        if name in self.mapping.durations:
+            kind = "time"
         found = as_input(name, value, kind, self._notation)
         if kind == "auto" and self._typed and isinstance(value, str) and isinstance(found, float):
             self._coerced(name, value)
@@ -347,11 +368,15 @@ class MappedDecoder:
                 stacklevel=2,
             )
 
-    def _time(self, fields: Fields, name: str, written: float | None) -> float | None:
-        value = fields[name]
+    def _time(self, fields: Fields, names: tuple[str, ...], written: float | None) -> float | None:
+        """Return the time in a field, or that several make together."""
+        value = fields[names[0]]
+        if len(names) > 1:
+            value = joined([fields[name] for name in names], self._is_missing)
         if self._is_missing(value):
             return written
-        found = as_input(name, value, "time", self._notation)
+        assert self.mapping.time_field is not None
+        found = as_input(self.mapping.time_field, value, self._time_type, self._notation)
         assert isinstance(found, float)
         return found
 
@@ -368,16 +393,18 @@ class MappedDecoder:
 
     def _y(self, name: str, value: Any) -> float | bool | str | None:
         if type(value) is float and isfinite(value) and self._floats_are_labels:
-            return value
+            return None if value in self._null_numbers else value
         return None if self._is_missing(value) else self._label(name, value)
 
     def _number_label(self, name: str, value: Any) -> float:
-        found = as_input(name, value, "auto", self._notation)
+        found = as_input(name, value, self._label_type, self._notation)
         if isinstance(found, str) or isinstance(value, bool) or is_boolean(str(value)):
-            raise MalformedError(
-                f"{name}: expected a number, got {value!r:.60}; correct it at the sender, or list "
-                f"the text among null_values; {CLASS_REMEDY}"
-            )
+            dressed = amount(value, self._notation.decimal) if isinstance(value, str) else None
+            remedy = f"correct it at the sender, or list the text among null_values; {CLASS_REMEDY}"
+            if dressed is not None:
+                kind = f"amount in {dressed.unit}" if dressed.unit else "amount"
+                remedy = f'give it the type of numbers so written: types = {{"{name}" = "{kind}"}}'
+            raise MalformedError(f"{name}: expected a number, got {value!r:.60}; {remedy}")
         return found
 
     def _class_label(self, name: str, value: Any) -> float | bool | str:
@@ -411,6 +438,11 @@ def _class_of_cell(text: str) -> float | bool | str:
     return text
 
 
+def joined(parts: Sequence[Any], is_missing: Callable[[Any], bool]) -> str | None:
+    """Return the text that parts of a time make together; None: one is missing."""
+    return None if any(map(is_missing, parts)) else " ".join(map(as_text, parts))
+
+
 class RecordTime:
     """Reads the time of a record: its own, but at most when it was written.
 
@@ -419,36 +451,31 @@ class RecordTime:
 
     Parameters
     ----------
-    field
-        The field of the time, by dotted path if it is nested.
+    mapping
+        Has the field of the time, by dotted path if it is nested.
     parse
         Makes fields of payloads.
-    null_values, notation
-        As in `FieldMapping`.
 
     Examples
     --------
+    >>> from iln_stream.records.fields import FieldMapping
     >>> from iln_stream.records.mapped import RecordTime
     >>> from iln_stream.records.parsing import parse_json
-    >>> time_of = RecordTime("at", parse_json)
+    >>> time_of = RecordTime(FieldMapping(time_field="at"), parse_json)
     >>> time_of(b'{"at": 60}', 90.0), time_of(b'{"at": 60e6}', 90.0), time_of(b"{}", 90.0)
     (60.0, 90.0, 90.0)
 
     """
 
-    def __init__(
-        self,
-        field: str,
-        parse: Parse,
-        null_values: tuple[str, ...] = NULLS,
-        notation: Notation = USUAL,
-    ) -> None:
-        self._field = field
+    def __init__(self, mapping: FieldMapping, parse: Parse) -> None:
+        assert mapping.time_field is not None
+        self._field, self._parts = mapping.time_field, mapping.time_parts
+        self._type = mapping.time_type
         self._parse = parse
-        self._nulls = frozenset(null_values)
-        self._notation = notation
+        self._nulls = frozenset(mapping.null_values)
+        self._notation = mapping.notation
         # Most records without the field need not be parsed.
-        key = field.rpartition(".")[2].encode()
+        key = self._parts[0].rpartition(".")[2].encode()
         self._key = b'%s"' % key if parse is parse_json else None
 
     def __call__(
@@ -467,13 +494,18 @@ class RecordTime:
 
     def _own(self, payload: bytes | Mapping[str, Any] | None) -> float | None:
         fields = self._parse(payload)
-        value = fields.get(self._field)
-        if value is None:
-            value = flatten(fields).get(self._field)
-        if value is None or (isinstance(value, str) and value.strip() in self._nulls):
+        if not all(name in fields for name in self._parts):
+            fields = flatten(fields)
+        value = fields.get(self._parts[0])
+        if len(self._parts) > 1:
+            value = joined([fields.get(name) for name in self._parts], self._is_missing)
+        if self._is_missing(value):
             return None
-        time = as_input(self._field, value, "time", self._notation)
+        time = as_input(self._field, value, self._type, self._notation)
         return time if isinstance(time, float) else None
+
+    def _is_missing(self, value: Any) -> bool:
+        return value is None or (isinstance(value, str) and value.strip() in self._nulls)
 
 
 class LabelDecoder:

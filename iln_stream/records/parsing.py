@@ -95,12 +95,15 @@ def parse_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
     Raises
     ------
     MalformedError
-        When the row has more cells than the header.
+        When the row has more cells than the header, which are not empty.
 
     """
     assert isinstance(payload, Mapping)
-    if any(isinstance(value, list) for value in payload.values()):
-        raise MalformedError("row: it has more cells than the header has columns")
+    for name, value in payload.items():
+        if isinstance(value, list):
+            if any(cell.strip() for cell in value):
+                raise MalformedError("row: it has more cells than the header has columns")
+            return {each: payload[each] for each in payload if each != name}
     return payload
 
 

@@ -4,16 +4,22 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from iln_stream.records.fields import JOIN
 from iln_stream.records.inspection import (
     AS_GIVEN,
     BY_NAME,
     DATES,
+    DIFFERENT_UNITS,
+    HARDLY,
     LABEL_BY_NAME,
     NEW_BY_NAME,
+    NEWEST_FIRST,
+    SOME_NUMBERS,
     Field,
     has_other_decimal_sign,
     look_like_dates,
 )
+from iln_stream.records.values import NULLS
 
 _ROLES = (
     ("target", "label"), ("id_field", "id"), ("time_field", "time"), ("weight_field", "weight"),
@@ -37,8 +43,10 @@ def proposed(fields: Sequence[Field], given: Mapping[str, Any] | None = None) ->
     by_role = {each.role: each.name for each in fields}
     settings: dict[str, Any] = {name: by_role[role] for name, role in _ROLES if role in by_role}
     guessed = [each for each in fields if each.why != AS_GIVEN]
-    if "time" in by_role:
-        settings["time_features"] = ["hour", "weekday"]
+    if times := [each for each in fields if each.role == "time"]:
+        settings["time_field"] = JOIN.join(each.name for each in times)
+        if times[0].features:
+            settings["time_features"] = list(times[0].features)
     settings.update(given)
     ignored = [each.name for each in guessed if each.role == "ignored"]
     if ignore := [*given.get("ignore", ()), *ignored]:
@@ -46,7 +54,29 @@ def proposed(fields: Sequence[Field], given: Mapping[str, Any] | None = None) ->
     types = {each.name: each.type for each in guessed if each.type != "auto"}
     if types := {**given.get("types", {}), **types}:
         settings["types"] = types
+    if "null_values" not in given and (sentinels := sentinels_of(fields)):
+        settings["null_values"] = [*NULLS, *sentinels]
     return settings
+
+
+def sentinels_of(fields: Sequence[Field]) -> list[str]:
+    """Return numbers that stand for missing values, and are no values of other fields.
+
+    A number that people take for it is negative, or written with nines alone: -200, -999, 9999.
+    """
+    found = {e.sentinel: e for e in fields if e.sentinel and e.role in ("input", "label")}
+    return [
+        text
+        for text in found
+        if (text[0] == "-" or set(text) == {"9"}) and not any(_has(each, text) for each in fields)
+    ]
+
+
+def _has(field: Field, text: str) -> bool:
+    """Whether a number is an ordinary value of a field."""
+    if not field.is_number or field.sentinel == text or field.role not in ("input", "label"):
+        return False
+    return bool(field.low <= float(text) <= field.high)
 
 
 def remarks(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> list[str]:
@@ -55,7 +85,7 @@ def remarks(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> 
     found = [
         f"No record that was read has the field {as_toml(value)} ({name})."
         for name, _ in _ROLES
-        if (value := (given or {}).get(name)) is not None and value not in names
+        if (value := (given or {}).get(name)) is not None and not names >= {*value.split(JOIN)}
     ]
     found += [_of_label(each, fields) for each in fields if each.role == "label" and each.why]
     found += [_of_id(each) for each in fields if each.role == "id" and each.repeats]
@@ -70,6 +100,19 @@ def remarks(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> 
         for each in fields
         if each.why == DATES
     ]
+    found += [
+        f"{as_toml(each.name)} falls from record to record: `run` learns in the order of the "
+        "file, and refuses one with the newest first: sort it by time."
+        for each in fields
+        if each.why == NEWEST_FIRST
+    ]
+    found += [
+        f"{as_toml(each.name)} is ignored ({each.why}), such as {as_toml(each.low)}: write its "
+        "numbers in one way, with one unit, and it is an input."
+        for each in fields
+        if each.why == SOME_NUMBERS or each.why.startswith(DIFFERENT_UNITS)
+    ]
+    found += _of_sentinels(fields, given or {})
     found += _of_codes(fields)
     if codes := [each.name for each in fields if each.maybe_code]:
         types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
@@ -78,6 +121,20 @@ def remarks(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> 
             + types
         )
     return found
+
+
+def _of_sentinels(fields: Sequence[Field], given: Mapping[str, Any]) -> list[str]:
+    taken = () if "null_values" in given else sentinels_of(fields)
+    return [
+        f"{as_toml(each.name)} is {each.sentinel} again and again, far from its other values: "
+        + (
+            "null_values says that it is missing; take it out if it is a value."
+            if each.sentinel in taken
+            else "if it means a missing value, add it to null_values."
+        )
+        for each in fields
+        if each.sentinel and each.role in ("input", "label")
+    ]
 
 
 def as_toml(value: Any) -> str:
@@ -89,6 +146,12 @@ def as_toml(value: Any) -> str:
 
 def _of_label(label: Field, fields: Sequence[Field]) -> str:
     text = f"target = {as_toml(label.name)} is the label {LABEL_BY_NAME}."
+    if label.why == HARDLY:
+        return (
+            f"target = {as_toml(label.name)} has texts that hardly repeat, such as "
+            f"{as_toml(str(label.low))}: they are neither numbers nor classes. Name another "
+            "target, or the type of its numbers (types)."
+        )
     if label.why != LABEL_BY_NAME:
         text = f"target = {as_toml(label.name)} is {label.why}, as no name says which is the label."
     others = [each.name for each in fields if each.role == "input" and each.is_number]

@@ -10,7 +10,8 @@ from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import parse_table_row
 from iln_stream.records.time_inputs import SINCE_LAST
-from iln_stream.records.values import NULLS, DateOrder, FieldType, Notation
+from iln_stream.records.times import DateOrder
+from iln_stream.records.values import NULLS, FieldType, Notation
 
 _OF_PANDAS = ("NAType", "NaTType")
 """Types of missing values that are not equal to anything, or can't be compared at all."""
@@ -28,7 +29,8 @@ class RecordInputs(base.Transformer):
     ----------
     types
         Types by name or pattern, such as `{"zip": "category"}`: `number`, `boolean`, `category`,
-        `time` (seconds since 1970) or `auto`, which other fields have.
+        `time` (seconds since 1970), `amount`, `amount in $`, `time %d.%m.%y`, or `auto`, which
+        other fields have.
     ignore
         Names or patterns of fields that are no inputs.
     null_values
@@ -38,7 +40,7 @@ class RecordInputs(base.Transformer):
     date_order
         Order of day, month and year in dates that are not ISO 8601: "ymd", "dmy" or "mdy".
     time_field
-        The field of the event's time, a datetime or a text.
+        The field of the event's time, a datetime or a text; or two, `date + time`.
     time_features
         Inputs made of that time, each a sine and a cosine: `hour`, `weekday`, `day_of_year`.
 

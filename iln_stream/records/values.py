@@ -2,13 +2,16 @@
 
 import datetime as dt
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from difflib import get_close_matches
 from math import isfinite
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from iln_stream.records.amounts import amount
 from iln_stream.records.decoding import MalformedError
+from iln_stream.records.times import DateOrder, posix_seconds, time_in
 
 _AS_THEY_ARE = frozenset((str, int, float, bool, type(None), bytes))
 
@@ -52,115 +55,46 @@ def _number(value: Decimal) -> float:
     return int(value) if isinstance(exponent, int) and exponent >= 0 else float(value)
 
 
-_YEAR_1, _YEAR_10000 = -62_135_596_800.0, 253_402_300_800.0
-"""Their first moments in POSIX seconds."""
+FieldType = str
+"""`number`, `category`, `boolean`, `time` or `auto`, which takes text that is a number as a number,
+`true` and `false` as booleans, and other text as a category; `amount` or `amount in UNIT`; or
+`time FORM` (see `time_in`); or `time since FIELD`, the seconds from one time to another."""
 
-_NUMBER_OF_TIME = re.compile(r"[+-]?\d+(\.\d+)?")
+FIELD_TYPES = ("auto", "number", "category", "boolean", "time", "amount")
+_AMOUNT, _TIME = "amount in ", "time "
 
-_LARGEST = 1e21
-"""Nanoseconds; beyond the year 9999."""
-
-_UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (_LARGEST, 1e9))
-"""Numbers below the first are in units of one second divided by the second: s, ms, us, ns."""
-
-_FORMATS = ("%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y%m%d%H%M%S")
-"""Forms beside ISO 8601. Day and month in another order are ambiguous, so they are refused."""
+SINCE = "time since "
+"""Of a time whose input is how much later it is than another field, in seconds."""
 
 
-DateOrder = Literal["ymd", "dmy", "mdy"]
-"""Order of year, month and day in dates that are not ISO 8601."""
-
-_ORDERED = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[T ,]+(.+))?")
-
-
-def posix_seconds(value: float | str, order: DateOrder = "ymd") -> float:
-    """Return the time that a value states, in POSIX seconds.
-
-    Parameters
-    ----------
-    value
-        A number of seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by
-        size (below 1e11, 1e14, 1e17), also as text; or a date or time in ISO 8601, such as
-        `2026-01-31`, `2026-01-31T12:00:00Z`, `2026-01-31 12:00:00.25+02:00`, also with slashes
-        instead of hyphens; or text of 8 or 14 digits, `20260131`, `20260131120000`. A time without
-        an offset is in UTC.
-    order
-        `dmy` also takes `31.12.2026` and `31/12/2026 14:30`, `mdy` `12/31/2026`.
-
-    Raises
-    ------
-    ValueError
-        When it is none of these, or outside of the years 1 to 9999.
-
-    Examples
-    --------
-    >>> from iln_stream.records.values import posix_seconds
-    >>> posix_seconds("1970-01-02"), posix_seconds("1970-01-01 01:00:00+01:00")
-    (86400.0, 0.0)
-    >>> posix_seconds(1_769_860_800_000) == posix_seconds("1769860800")
-    True
-
-    """
-    if isinstance(value, str):
-        seconds = _from_text(value.strip() if order == "ymd" else _as_iso(value.strip(), order))
-    else:
-        seconds = _from_number(value)
-    if not _YEAR_1 <= seconds < _YEAR_10000:
-        raise ValueError(f"{_EXPECTED}, of the years 1 to 9999")
-    return seconds
-
-
-def _as_iso(text: str, order: DateOrder) -> str:
-    """Return a date with the year at its end in ISO 8601; any other text as it is."""
-    if (found := _ORDERED.fullmatch(text)) is None:
-        return text
-    first, _, second, year, clock = found.groups()
-    day, month = (first, second) if order == "dmy" else (second, first)
-    hour = f"T{clock.zfill(5) if clock.find(':') == 1 else clock}" if clock else ""
-    return f"{year}-{month:0>2}-{day:0>2}{hour}"
-
-
-def _from_text(text: str) -> float:
-    is_date = text.isdigit() and len(text) in (8, 14)  # 20260131
-    if is_date or not _NUMBER_OF_TIME.fullmatch(text):
-        return _moment(text).timestamp()
-    return _from_number(float(text))
-
-
-def _from_number(value: float) -> float:
-    size = abs(value)
-    if not size < _LARGEST:  # also NaN, and integers beyond a double
-        raise ValueError(_EXPECTED)
-    return value / next(unit for below, unit in _UNITS if size < below)
-
-
-def _moment(text: str) -> dt.datetime:
-    try:
-        moment = dt.datetime.fromisoformat(text)
-    except ValueError:
-        moment = _in_other_forms(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
-
-
-def _in_other_forms(text: str) -> dt.datetime:
-    for form in _FORMATS:
+def check_type(name: str, kind: FieldType) -> None:
+    """Raise ValueError if a field can't be of a type; the message names the field."""
+    if kind in FIELD_TYPES or (isinstance(kind, str) and kind.startswith(_AMOUNT)):
+        return
+    if isinstance(kind, str) and kind.startswith(SINCE):
+        return
+    if isinstance(kind, str) and kind.startswith(_TIME):
         try:
-            return dt.datetime.strptime(text, form)  # UTC unless it has an offset
-        except ValueError:
-            continue
-    raise ValueError(_EXPECTED)
+            time_in(kind.removeprefix(_TIME))
+        except ValueError as error:
+            raise ValueError(f"types: {name} = {kind!r}: {error}") from None
+        return
+    close = get_close_matches(str(kind), FIELD_TYPES, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise ValueError(
+        f"types: {name} = {kind!r} is not among {', '.join(FIELD_TYPES)}, amount in UNIT, time FORM"
+        f"{hint}"
+    )
 
 
-_EXPECTED = "expected a time, such as 2026-01-31T12:00:00Z or POSIX seconds"
+NULLS_OF_0_2 = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "none", "?", "-")
+"""Those of earlier releases, as which snapshots know the default."""
 
-
-FieldType = Literal["auto", "number", "category", "boolean", "time"]
-"""`auto` takes text that is a number as a number, `true` and `false` as booleans, and other text as
-a category."""
-
-FIELD_TYPES: tuple[FieldType, ...] = get_args(FieldType)
-
-NULLS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "none", "?", "-")
+NULLS = (
+    *NULLS_OF_0_2,
+    *("#N/A", "#NA", "<NA>", "N.A.", "n.a.", "NAN", "NaT", "Null", "(null)", "\\N", "--", "---"),
+    *("#DIV/0!", "#VALUE!", "."),
+)
 """Texts that mean a missing value, by default."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -174,6 +108,17 @@ _BOOLEANS = {
     **dict.fromkeys(("true", "True", "TRUE"), 1.0),
     **dict.fromkeys(("false", "False", "FALSE"), 0.0),
 }
+
+
+def null_numbers(texts: Iterable[str]) -> frozenset[float]:
+    """Return the numbers among texts of missing values: -999 is also -999.0.
+
+    >>> from iln_stream.records.values import null_numbers
+    >>> null_numbers(["NA", "-999"])
+    frozenset({-999.0})
+
+    """
+    return frozenset(float(text) for text in texts if _NUMBER.fullmatch(text))
 
 
 class Notation(NamedTuple):
@@ -251,8 +196,10 @@ def as_input(name: str, value: Any, kind: FieldType, notation: Notation = USUAL)
             f"{name}: bytes are no input; ignore the field, or give it the type category (types) "
             "to take different bytes as different categories"
         )
-    if kind == "time":
-        return _time(name, value, notation)
+    if kind.startswith("time"):
+        return _time(name, value, kind, notation)
+    if kind.startswith("amount"):
+        return _amount(name, value, kind, notation)
     if isinstance(value, str):
         text = value.strip()
         if text in _BOOLEANS and kind != "number":
@@ -287,10 +234,28 @@ def as_text(value: Any) -> str:
     return str(value)
 
 
-def _time(name: str, value: Any, notation: Notation) -> float:
+def _amount(name: str, value: Any, kind: FieldType, notation: Notation) -> float:
+    """Return a number in dress: with no unit, or with that of the type."""
+    if isinstance(value, str) and notation.number(value) is None:
+        found, unit = amount(value, notation.decimal), kind.removeprefix(_AMOUNT)
+        if found is None or found.unit not in ("", unit):
+            wanted = "a number" if kind == "amount" else f"a number, also in {unit}"
+            raise MalformedError(
+                f"{name}: expected {wanted}, got {_shown(value)}; correct it at the sender, give "
+                "the field another type (types), or list the text among null_values"
+            )
+        return found.value
+    number = as_input(name, value, "number", notation)
+    assert isinstance(number, float)
+    return number
+
+
+def _time(name: str, value: Any, kind: FieldType, notation: Notation) -> float:
     if isinstance(value, bool):
         raise MalformedError(_wrong(name, "time", value))
     try:
+        if kind != "time":
+            return time_in(kind.removeprefix(_TIME))(value)
         return posix_seconds(value, notation.date_order)
     except (ValueError, OverflowError) as error:
         advice = _ORDER if isinstance(value, str) and _YEAR_LAST.match(value.strip()) else ""
@@ -304,7 +269,12 @@ _ORDER = "; set date_order to dmy (day first) or mdy (month first)"
 def _other_decimal(name: str, value: Any, notation: Notation) -> str:
     comma = notation.decimal == "."
     mark, setting = ("comma", ",") if comma else ("point", ".")
-    more = ". Leave out commas between thousands" if comma else ""
+    more = (
+        f'. If commas stand between thousands, give the field the type amount: types = {{"{name}" '
+        '= "amount"}'
+        if comma and amount(value)
+        else ""
+    )
     return (
         f"{name}: {_shown(value)} looks like a number with a decimal {mark}: if all numbers "
         f'are written so, set decimal = "{setting}"; if only some are, rewrite them at the sender '

@@ -12,7 +12,7 @@ from iln_stream.loop import EventWeights, LearnsLate, Task, takes_weights
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder, Parse
 from iln_stream.records.parsing import OwnFormat, parse_json, parse_row, parse_table_row
-from iln_stream.records.values import Notation
+from iln_stream.records.values import NULLS, NULLS_OF_0_2, Notation
 from iln_stream.service.learners import DECODERS, learners_of, load_plugin, task_of
 from iln_stream.service.settings import (
     FieldSettings,
@@ -30,8 +30,7 @@ log = logging.getLogger(__name__)
 FIELDS = (*FieldSettings.model_fields, "lags", "rolling_means")
 """The settings that say which fields records have."""
 
-_ROLES_UNLABELLED = ("id_field", "time_field")
-_ROLES = ("target", *_ROLES_UNLABELLED, "weight_field")
+_ROLES = ("target", "id_field", "weight_field")
 
 NOTATION = ("decimal", "date_order")
 """The settings that say how texts write numbers and dates."""
@@ -87,8 +86,9 @@ def mapping_of(
     except ValueError as error:
         raise SettingsError(str(error)) from error
     if (columns := stream.columns()) is not None:
-        for name in _ROLES if labelled else _ROLES_UNLABELLED:
-            _check_column(name, getattr(settings, name), columns, stream.address)
+        named = [(name, getattr(settings, name)) for name in (_ROLES if labelled else _ROLES[1:2])]
+        for setting, name in [*named, *(("time_field", each) for each in mapping.time_parts)]:
+            _check_column(setting, name, columns, stream.address)
     return mapping
 
 
@@ -179,6 +179,8 @@ def described(settings: RecordSettings) -> dict[str, Any] | None:
         for name in ("format", "decoder", *NOTATION)
         if getattr(settings, name) != default_of(name)
     }
+    if chosen["null_values"] == NULLS:
+        chosen["null_values"] = NULLS_OF_0_2  # a longer default is no other setting
     for name in ("weight_field", "lags", "rolling_means"):
         if not chosen[name]:
             del chosen[name]  # snapshots of releases without it have no such entry
@@ -213,6 +215,8 @@ def saved_fields(
         for name, value in saved.items()
         if name not in given
     }
+    if missing.get("null_values") == NULLS_OF_0_2:
+        missing["null_values"] = NULLS
     shown = ", ".join(f"{name} = {value!r}" for name, value in missing.items() if value)
     log.info(f"reading records with the snapshot's settings: {shown}")
     return missing

@@ -36,7 +36,7 @@ from iln_stream.streams import Scheme, StreamOptions, stream_at
 
 log = logging.getLogger(__name__)
 
-OF_FILES = (*FIELDS, *NOTATION, "separator", "decoder")
+OF_FILES = (*FIELDS, *NOTATION, "separator", "columns", "decoder")
 """The settings that may be different for files of history."""
 
 _MAY_BE_ABSENT = ("target", "id_field", "time_field", "weight_field", "decoder")
@@ -192,11 +192,13 @@ class History:
     def _file(self, name: str) -> _File:
         if not Path(name).is_file():
             raise SettingsError(
-                f"warm_start: there is no file {name}; give .csv or .jsonl files (or .gz), or "
-                ".parquet files, in the order of time"
+                f"warm_start: there is no file {name}; give files of rows, JSON or "
+                "Parquet in the order of time"
             )
         records = self._records
-        stream = stream_at(name, StreamOptions(separator=records.separator))
+        stream = stream_at(
+            name, StreamOptions(separator=records.separator, columns=records.columns)
+        )
         if records.decoder is not None and stream.form != "json":
             records = RecordSettings.of(records, decoder=None)
         try:

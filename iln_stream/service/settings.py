@@ -41,8 +41,9 @@ class SourceSettings(SeedSettings):
         default="kafka",
         description="Where events come from: `kafka` (the topic in `topic`) or `kafka:TOPIC`; "
         "`sqlite:PATH` or `sqlite:PATH#TOPIC` (an embedded log, by default its topic `events`); a "
-        "`.jsonl`, `.csv` or `.parquet` file; `-` for JSON lines on standard input; `river:NAME` "
-        "or `synthetic:NAME` for a River dataset; or `package.module:attribute` of a source.",
+        "file (`.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet`, ...); `-` for JSON lines on standard "
+        "input; `river:NAME` or `synthetic:NAME` for a River dataset; or "
+        "`package.module:attribute` of a source.",
     )
     topic: str = Field(default="iln-events", description="Kafka topic to learn from.")
     partitions: str = Field(
@@ -170,8 +171,14 @@ class FormatSettings(SettingsGroup):
         description="Your own format: `package.module:attribute` of a function that takes a "
         "record's bytes and returns its fields as a mapping.",
     )
-    separator: Literal[",", ";", "tab", "|"] = Field(
-        default=",", description="Character between the cells of a CSV file."
+    separator: Literal[",", ";", "tab", "|", "blank"] = Field(
+        default=",",
+        description="Character between the cells of a CSV file; `blank`: any number of them.",
+    )
+    columns: TextList = Field(
+        default=(),
+        description="Names of a CSV file's columns, comma-separated, if its first row does not "
+        "name them, or names two alike.",
     )
     decimal: Literal[".", ","] = Field(
         default=".",

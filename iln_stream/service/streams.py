@@ -215,7 +215,7 @@ def _record_time(
     if mapping.time_field is None:
         return None
     parse = parser_of(settings, stream)
-    return RecordTime(mapping.time_field, parse, tuple(mapping.null_values), mapping.notation)
+    return RecordTime(mapping, parse)
 
 
 SERIES = ("horizon", "lags", "rolling_means")

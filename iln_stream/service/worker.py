@@ -16,6 +16,7 @@ from iln_stream._version import __version__
 from iln_stream.learners.contest import Contest
 from iln_stream.learners.contest.contest import MIXTURE
 from iln_stream.loop import Listener, NothingLearnedError
+from iln_stream.loop.learning import LearningCheck
 from iln_stream.loop.live import About, LiveModel
 from iln_stream.loop.logs import ChampionLog, ConnectionLog
 from iln_stream.loop.metrics import Metrics, label_metrics
@@ -285,7 +286,11 @@ class Worker:
                 flushes = [each.flush for each in writers]
                 self._checkpoint = self._resume(recovery, flushes)
                 metrics.export(self.watched.labels, self._checkpoint.metrics())
-            observers: list[Listener] = [self.watched]
+            self.check = LearningCheck(
+                self.source.stream, assembly.late, settings.target, refuses=not stream.is_log
+            )
+            metrics.export(self.watched.labels, self.check.metrics())
+            observers: list[Listener] = [self.watched, self.check]
             if settings.challengers or settings.mixture:
                 observers.append(ChampionLog(model))
             if self.live is not None:
@@ -371,6 +376,8 @@ class Worker:
         return checkpoint
 
     def _finish(self) -> None:
+        if self.loop.at_end:
+            self.check.check(at_end=True)
         if self._checkpoint is not None:
             self._checkpoint.finish()
         if self._publisher is not None:

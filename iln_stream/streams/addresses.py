@@ -30,7 +30,9 @@ class StreamOptions:
     seed
         Seed of synthetic streams.
     separator
-        What separates the cells of a CSV file: `,`, `;`, `tab` or `|`.
+        What separates the cells of a CSV file: `,`, `;`, `tab`, `|` or `blank`.
+    columns
+        Names of the columns of a CSV file without a header.
 
     """
 
@@ -42,6 +44,7 @@ class StreamOptions:
     limit: int | None = None
     seed: int = 1
     separator: str = ","
+    columns: Sequence[str] = ()
 
 
 class Scheme:
@@ -105,9 +108,9 @@ class Scheme:
         """Return the names of the fields that every record has; None: they may differ."""
         return None
 
-    def separator(self) -> str | None:
-        """Return what seems to separate the cells of a CSV file; None: unknown, or no such file."""
-        return None
+    def layout(self) -> Mapping[str, Any]:
+        """Return the settings that take a CSV file apart; none of others."""
+        return {}
 
     def wait(self, seconds: float = 30.0) -> bool:
         """Wait until the stream can be opened, or so long; return whether it seems to be."""

@@ -66,8 +66,8 @@ def test_variable_and_file(command, tmp_path, monkeypatch):
     ("arguments", "said"),
     [
         (
-            ["--source", "events.txt"],
-            "source = 'events.txt': give kafka, kafka:TOPIC, a .jsonl",
+            ["--source", "events.doc"],
+            "source = 'events.doc': give kafka, kafka:TOPIC, sqlite:PATH, a file",
         ),
         (["--window", "0"], "window (--window, ILN_WINDOW): Input should be greater than or equal"),
         (["--learner", "none:model"], "No module named 'none'"),
@@ -90,8 +90,9 @@ def test_error_of_a_process(tmp_path):
     done = iln("run", "--source", "[/b]none", cwd=tmp_path, env={"COLUMNS": "40"})
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: source = '[/b]none': give kafka, kafka:TOPIC, a .jsonl or .csv file (or .gz), a "
-        ".parquet file, -, river:NAME, synthetic:NAME, or package.module:attribute of a source\n"
+        "error: source = '[/b]none': give kafka, kafka:TOPIC, sqlite:PATH, a file (.csv, .tsv, "
+        ".txt, .jsonl, .ndjson, .json, also .gz, .bz2, .xz or .zip; .parquet), -, river:NAME, "
+        "synthetic:NAME, or package.module:attribute of a source\n"
     )
 
 

@@ -262,13 +262,19 @@ def test_first_loss_of_a_learner_that_finds_its_scale():
 
 def test_loss_of_other_models():
     """For a learner without a report the loss is (prediction - y)^2 / 2 in y's units; one beyond
-    the range of doubles is infinite, not a failure of the learner."""
+    the range of doubles is infinite, not a failure of the learner. A label of which the square is
+    no double is a dead letter."""
     model = preprocessing.TargetStandardScaler(linear_model.LinearRegression())
     heard = run([event(i, y=i % 3, a=i / 10) for i in range(30)], model)
     for step in heard.steps:
         assert step.loss == pytest.approx((step.y_pred - step.y) ** 2 / 2)
         assert step.flags == ()
-    assert [step.loss for step in run([event(0, y=1e200)]).steps] == [math.inf]
+    assert Regression().loss(0.0, 1e200) == math.inf
+    heard = run([event(0, y=1.0), event(1, y=1e200)])
+    assert [letter.reason for letter in heard.letters] == [
+        "y: 1e+200 is too large for a label: its size must be below 1e+150; divide labels by a "
+        "constant"
+    ]
 
 
 def test_same_mae_as_river():

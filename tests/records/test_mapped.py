@@ -428,8 +428,9 @@ def test_the_usual_name_is_not_taken_for_another():
 )
 def test_time_of_a_record(payload, expected):
     """A record's own time counts, if it is valid and not after the record was written."""
-    assert RecordTime("sale.at", parse_json)(payload, 90.0) == expected
-    assert RecordTime("sale.at", parse_json)(b"{}", None) is None
+    time_of = RecordTime(FieldMapping(time_field="sale.at"), parse_json)
+    assert time_of(payload, 90.0) == expected
+    assert time_of(b"{}", None) is None
 
 
 RECORD = {"id": "a", "user": {"zip": "N1"}, "temp": 1.5, "price": 2.0}

@@ -74,7 +74,7 @@ def test_dates_with_the_year_last(moment):
 
 @pytest.mark.parametrize(
     ("text", "order"),
-    [("31.12.2026", "ymd"), ("12/31/2026", "dmy"), ("31.12.26", "dmy"), ("31.12/2026", "dmy"),
+    [("31.12.2026", "ymd"), ("12/31/2026", "dmy"), ("31.12/2026", "dmy"),
      ("1.1.2026 noon", "dmy")],
 )  # fmt: skip
 def test_dates_in_another_order(text, order):

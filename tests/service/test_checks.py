@@ -27,7 +27,11 @@ HISTORY = {**LOG, "warm_start": ("h.csv",), "start": "earliest", "target": "y"}
     ("base", "more", "message"),
     [
         # Where a run reads and writes
-        ({}, {"source": "events.txt"}, "source = 'events.txt': give kafka, kafka:TOPIC, a .jsonl"),
+        (
+            {},
+            {"source": "events.doc"},
+            "source = 'events.doc': give kafka, kafka:TOPIC, sqlite:PATH, a file",
+        ),
         ({}, {"source": "river:Trump"}, "river:Trump: River has .*TrumpApproval"),
         ({}, {"source": "river:"}, "names nothing: give river:NAME"),
         ({}, {"source": "river:Higgs"}, r"call river\.datasets\.Higgs\(\)\.download\(\) first"),

@@ -1,24 +1,89 @@
-"""Records from a CSV file with a header."""
+"""Records from files of rows: CSV, TSV, and columns with blanks between them.
 
+The rows are read by Python's csv module. What stands around them is found here, from the first
+lines alone, as `csv.Sniffer` knows neither comments nor titles, and takes each letter for a
+separator; the readers of pandas, Arrow and DuckDB guess as well, but are no light dependencies, and
+would decide what a cell is, which `iln_stream.records` does for all formats alike.
+"""
+
+import bz2
 import csv
 import gzip
 import io
-from collections.abc import Iterator, Sequence
+import lzma
+import re
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, NamedTuple, TextIO, cast
 
-from iln_stream.errors import SourceError
+from iln_stream.errors import IlnWarning, SourceError
 from iln_stream.streams.base import Record, StreamPartition
+
+_COMPRESSED: dict[str, Callable[[Path], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
+
+
+def name_inside(path: Path) -> str:
+    """Return the name of a file without compression: of an archive, that of its only file."""
+    if path.suffix == ".zip" and path.is_file():
+        return _only_member(path)
+    return path.stem if path.suffix in _COMPRESSED else path.name
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open a file for reading; one whose name ends in `.gz` is decompressed."""
-    return cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
+    """Open a file for reading; a compressed one, or an archive of one file, is decompressed."""
+    if path.suffix == ".zip":
+        return cast(BinaryIO, zipfile.ZipFile(path).open(_only_member(path)))
+    opened = _COMPRESSED.get(path.suffix)
+    return path.open("rb") if opened is None else cast(BinaryIO, opened(path))
 
 
-SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
+def _only_member(path: Path) -> str:
+    try:
+        names = [each for each in zipfile.ZipFile(path).namelist() if not _is_no_file(each)]
+    except zipfile.BadZipFile as error:
+        raise SourceError(f"{path.name} is no archive: {error}") from error
+    if len(names) != 1:
+        raise SourceError(
+            f"{path.name} has {len(names)} files ({', '.join(names[:5])}): unpack the one to read"
+        )
+    return names[0]
+
+
+def _is_no_file(name: str) -> bool:
+    return name.endswith("/") or name.startswith("__MACOSX/")
+
+
+def encoding_of(path: Path) -> str:
+    """Return the encoding that the first bytes tell: UTF-8, or UTF-16 with or without its mark."""
+    with open_binary(path) as opened:
+        head = opened.read(1024)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    # Half of the bytes of ASCII text in UTF-16 are 0, and none of any in UTF-8.
+    odd, even = head[1::2].count(0), head[::2].count(0)
+    if max(odd, even) > len(head) // 4:
+        return "utf-16-le" if odd > even else "utf-16-be"
+    # Spreadsheets write a byte order mark, which "utf-8" would read as part of a column name.
+    return "utf-8-sig"
+
+
+SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "blank": " "}
 """Characters by the names that the setting `separator` has for them."""
+
+
+class _Table(NamedTuple):
+    """Where rows of one width begin."""
+
+    width: int
+    n_before: int
 
 
 def guessed_separator(lines: Sequence[str], preferred: str = ",") -> str | None:
@@ -27,7 +92,8 @@ def guessed_separator(lines: Sequence[str], preferred: str = ",") -> str | None:
     Parameters
     ----------
     lines
-        The beginning of a file; a quoted cell may have line breaks.
+        The beginning of a file; a quoted cell may have line breaks. Lines before the table may have
+        fewer cells.
     preferred
         Taken if it fits, even if another one gives more cells.
 
@@ -43,50 +109,112 @@ def guessed_separator(lines: Sequence[str], preferred: str = ",") -> str | None:
     ';'
 
     """
-    widths = {name: _width(lines, character) for name, character in SEPARATORS.items()}
-    if widths[preferred]:
+    tables = {name: _table(lines, name) for name in SEPARATORS}
+    tables = {name: table for name, table in tables.items() if table.width}
+    if preferred in tables and not tables[preferred].n_before:
         return preferred
-    best = max(widths, key=lambda name: widths[name])
-    return best if widths[best] else None
+    if len(tables) > 1:  # the blank in `2026-01-01 12:00` separates nothing
+        tables.pop("blank", None)
+    return min(tables, key=lambda name: (tables[name].n_before, -tables[name].width), default=None)
 
 
-def _width(lines: Sequence[str], character: str) -> int:
-    """Return the number of columns; 0 if rows differ, or have a single cell."""
+def _cells(lines: Sequence[str], separator: str) -> list[list[str]]:
+    return [row for row in csv.reader(lines, **_format(separator)) if row]
+
+
+def _format(separator: str) -> dict[str, Any]:
+    """Return the arguments of `csv.reader`; any number of blanks separates."""
+    return {"delimiter": SEPARATORS[separator], "skipinitialspace": separator == "blank"}
+
+
+def _table(lines: Sequence[str], separator: str) -> _Table:
+    """Return the width of the rows, and how many narrower ones precede; 0: rows differ."""
     try:
-        found = [len(row) for row in csv.reader(lines, delimiter=character) if row]
+        widths = [len(row) for row in _cells(lines, separator)]
     except csv.Error:
-        return 0
-    if len(found) > 2:
-        found.pop()  # the last line may be the first one of a quoted cell
-    return found[0] if len(set(found)) == 1 and found[0] > 1 else 0
+        return _Table(0, 0)
+    if len(widths) > 2:
+        widths.pop()  # the last line may be the first one of a quoted cell
+    ((width, n),) = Counter(widths).most_common(1) or [(0, 0)]
+    n_before = widths.index(width) if n else 0
+    same = n > 1 or len(widths) <= 2
+    is_table = width > 1 and same and set(widths[n_before:]) == {width}
+    return _Table(width if is_table and all(w < width for w in widths[:n_before]) else 0, n_before)
+
+
+class Layout(NamedTuple):
+    """How a file of rows is taken apart.
+
+    Parameters
+    ----------
+    encoding
+        Of its text.
+    separator
+        Name of the separator, among `SEPARATORS`.
+    columns
+        Names of the columns. Those without a name are called `column_1` and so on by their place.
+    valueless
+        Those without a name that have no value in the first rows: separators at the ends of lines.
+    n_before
+        Lines before the first record.
+    has_comments
+        Whether lines that begin with # are comments, as one before the table does.
+
+    """
+
+    encoding: str
+    separator: str
+    columns: list[str]
+    valueless: frozenset[str]
+    n_before: int
+    has_comments: bool
 
 
 _BATCH = 500
 
 _FIRST_LINES = 50
-"""Lines from which the separator is guessed."""
+"""Lines from which the layout is guessed."""
 
 BEYOND = "cells beyond the header"
 """Field of a row that has more cells than the header."""
 
+_COMMENT = "#"
+_SEPARATOR_LINE = re.compile(r"sep=.\s*")
+"""By which a spreadsheet knows the separator."""
+
+_VALUE = re.compile(
+    r"[-+−(]?\W?\d[\d.,'’ ]*([eE][-+]?\d+)?\W?"
+    r"|\d+[-./:]\d+([-./: T]+\d+)*\W?( ?[AaPp]\.?[Mm]\.?|Z)?"
+)
+"""What looks like a number or a time, and not like the name of a column."""
+
+_MOSTLY = 0.8
+
 
 class CsvSource:
-    """Reads a CSV file; each record is a row, as texts by column.
+    """Reads a file of rows; each record is a row, as texts by column.
+
+    Comments (lines that begin with #, if one stands before the table), blank lines, a line `sep=;`
+    and lines of titles before the header are left out; a header without names, `column_1`, ...
 
     Parameters
     ----------
     file
-        Path of a UTF-8 file whose first row has the column names; `.gz` is decompressed.
+        Path of a file in UTF-8 or UTF-16 whose first row has the column names; a compressed one is
+        decompressed.
     separator
         Name of the separator, among `SEPARATORS`.
     limit
         Maximum number of rows.
+    columns
+        Names of the columns, if the first row has none or two are the same. A first row of
+        these names is the header.
 
     Raises
     ------
     SourceError
-        When the file can't be read, is not CSV, seems to have another separator, or has two
-        columns with one name.
+        When the file can't be read, is not CSV, seems to have another separator or no header, or
+        has two columns with one name.
 
     """
 
@@ -94,23 +222,31 @@ class CsvSource:
     connected = True
     lag = None
 
-    def __init__(self, file: Path | str, limit: int | None = None, separator: str = ",") -> None:
+    def __init__(
+        self,
+        file: Path | str,
+        limit: int | None = None,
+        separator: str = ",",
+        columns: Sequence[str] = (),
+    ) -> None:
         path = Path(file)
-        columns = columns_of(path, separator)
+        layout = layout_of(path, separator, columns)
         self.stream = path.name
         self._origin = StreamPartition(self.stream, 0)
-        self._rows = islice(_rows(path, columns, SEPARATORS[separator]), limit)
+        self._rows = islice(_rows(path, layout), limit)
         self._offset = 0
         self.exhausted = False
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next rows without waiting."""
+        rows = list(islice(self._rows, _BATCH))
         records = [
             Record(offset, row, self._origin)
-            for offset, row in enumerate(islice(self._rows, _BATCH), start=self._offset)
+            for offset, row in enumerate(rows, start=self._offset)
+            if any(row.values())  # separators alone are a blank line
         ]
-        self._offset += len(records)
-        self.exhausted = len(records) < _BATCH
+        self._offset += len(rows)
+        self.exhausted = len(rows) < _BATCH
         return records
 
     def close(self) -> None:
@@ -118,69 +254,229 @@ class CsvSource:
         self._rows = iter(())  # type: ignore[assignment]
 
 
-def columns_of(path: Path, separator: str = ",") -> list[str]:
-    """Return the column names of a CSV file, without spaces around them.
+def layout_of(path: Path, separator: str = ",", columns: Sequence[str] = ()) -> Layout:
+    """Return how a file is taken apart.
 
     Raises
     ------
     SourceError
-        When the file can't be read, is not CSV, seems to have another separator, or has two
-        columns with one name.
+        As of `CsvSource`.
 
     """
-    lines = _first_lines(path)
-    guessed = guessed_separator(lines, separator)
+    lines, encoding = _first_lines(path)
+    guessed = guessed_separator(_table_lines(lines), separator)
     if guessed not in (separator, None):
         raise SourceError(
             f"{path.name}: its columns seem to be separated by {guessed}, not by {separator}: set "
             f"separator = {guessed!r}"
         )
     try:
-        header = next(csv.reader(lines, delimiter=SEPARATORS[separator]), [])
+        return _layout(path.name, lines, encoding, separator, columns)
     except csv.Error as error:
         raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}") from error
-    header = [name.strip() for name in header]
-    if twice := sorted(name for name in set(header) if header.count(name) > 1):
-        raise SourceError(f"{path.name} has more than one column named {', '.join(twice)}")
-    return header
 
 
-def separator_of(path: Path) -> str | None:
-    """Return the separator that a CSV file seems to have; None: a file of one column."""
-    return guessed_separator(_first_lines(path))
-
-
-def _first_lines(path: Path) -> list[str]:
+def guessed_layout(path: Path, preferred: str = ",") -> dict[str, Any]:
+    """Return the settings with which a file can be read: `separator`, and `columns` if needed."""
+    lines, encoding = _first_lines(path)
+    separator = guessed_separator(_table_lines(lines), preferred) or ","
     try:
-        with _opened(path) as opened:
-            return list(islice(opened, _FIRST_LINES))
-    except (OSError, EOFError) as error:
+        columns = _layout(path.name, lines, encoding, separator, ()).columns
+        return {"separator": separator}
+    except _NeedsColumnsError as error:
+        columns = error.columns
+    except csv.Error as error:
+        raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}") from error
+    return {"separator": separator, "columns": tuple(columns)}
+
+
+class _NeedsColumnsError(SourceError):
+    """The first row does not name the columns, or names two alike."""
+
+    def __init__(self, problem: str, columns: list[str]) -> None:
+        named = ", ".join(f'"{name}"' for name in columns)
+        super().__init__(f"{problem}: name the columns, such as columns = [{named}]")
+        self.columns = columns
+
+
+def _table_lines(lines: Sequence[str]) -> list[str]:
+    """Return the lines that are neither blank, nor comments, nor `sep=;`."""
+    has_comments = _has_comments(lines)
+    return [
+        line
+        for line in lines
+        if line.strip()
+        and not _SEPARATOR_LINE.fullmatch(line.strip())
+        and not (has_comments and line.startswith(_COMMENT))
+    ]
+
+
+def _has_comments(lines: Sequence[str]) -> bool:
+    """Return whether the first line with text is a comment, and others follow."""
+    first = next((line for line in lines if line.strip()), "")
+    return first.startswith(_COMMENT) and not all(
+        line.startswith(_COMMENT) for line in lines if line.strip()
+    )
+
+
+def _layout(
+    name: str, lines: Sequence[str], encoding: str, separator: str, given: Sequence[str]
+) -> Layout:
+    body, has_comments = _table_lines(lines), _has_comments(lines)
+    table = _table(body, separator)
+    rows = _cells(body, separator)
+    before, rows = rows[: table.n_before], rows[table.n_before :]
+    first, rest = (rows or [[]])[0], rows[1:]
+    n_before = _lines_up_to(lines, body, table.n_before)
+    is_header = _is_header(first, rest)
+    if not is_header and has_comments and not before:  # the last comment may name the columns
+        last = [line for line in lines if line.startswith(_COMMENT)][-1]
+        named = next(iter(_cells([last.lstrip(f"{_COMMENT} ")], separator)), [])
+        if len(named) == len(first):
+            return _named(
+                name, Layout(encoding, separator, named, frozenset(), n_before, True), rows
+            )
+    if (
+        not is_header
+        and before
+        and len(before[-1]) == len(first) - 1
+        and _is_header(before[-1], [])
+    ):
+        header = ["", *before.pop()]  # a header that does not name the column of row numbers
+        return _named(
+            name, Layout(encoding, separator, header, frozenset(), n_before, has_comments), rows
+        )
+    if before:
+        warnings.warn(
+            f"{name}: {len(before)} lines before the table are left out, the first is "
+            f"{' '.join(before[0])[:60]!r}",
+            IlnWarning,
+            stacklevel=2,
+        )
+    header = [cell.strip() for cell in first]
+    if given:
+        if len(given) != len(first) and first:
+            raise SourceError(
+                f"{name}: columns has {len(given)} names, and a row has {len(first)} cells: name "
+                "each column"
+            )
+        is_header = {cell for cell in header if cell} <= set(given) or is_header is True
+        header = list(given)
+    elif is_header is False:
+        shown = ", ".join(header[:5])
+        places = [f"column_{i}" for i in range(1, len(header) + 1)]
+        raise _NeedsColumnsError(
+            f"{name}: its first row is no header, but a record ({shown})", places
+        )
+    layout = Layout(
+        encoding,
+        separator,
+        header,
+        frozenset(),
+        n_before + bool(is_header or not given),
+        has_comments,
+    )
+    return _named(name, layout, rest if layout.n_before > n_before else rows)
+
+
+def _lines_up_to(lines: Sequence[str], body: Sequence[str], n: int) -> int:
+    """Return how many lines precede the line of the table with this number."""
+    if n >= len(body):
+        return 0
+    wanted, seen = body[: n + 1], 0
+    for at, line in enumerate(lines):
+        if seen < len(wanted) and line is wanted[seen]:
+            seen += 1
+            if seen > n:
+                return at
+    return 0
+
+
+def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | None:
+    """Return whether a row names columns; None: nothing says so, and nothing says no."""
+    names = values = again = 0
+    for at, cell in enumerate(first):
+        below = [row[at].strip() for row in rest if len(row) > at and row[at].strip()]
+        is_value = _VALUE.fullmatch(cell.strip()) is not None
+        if below and sum(_VALUE.fullmatch(b) is not None for b in below) >= _MOSTLY * len(below):
+            names += bool(cell.strip()) and not is_value
+            values += is_value
+        again += cell.strip() in below and not is_value
+    if names:
+        return True
+    if (values and not _is_range(first)) or 2 * again > len(first):
+        return False
+    return None
+
+
+def _is_range(cells: Sequence[str]) -> bool:
+    """Return whether the numbers among cells count: 0, 1, 2 or 2019, 2020, 2021 name columns."""
+    numbers = [int(cell) for cell in cells if cell.strip().isdecimal()]
+    return len(numbers) > 2 and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
+
+
+def _named(name: str, layout: Layout, rows: Sequence[Sequence[str]]) -> Layout:
+    """Return the layout in which each column has a name of its own."""
+    header = [cell.strip() for cell in layout.columns]
+    columns = [cell or f"column_{at}" for at, cell in enumerate(header, start=1)]
+    valueless = {
+        column
+        for at, (cell, column) in enumerate(zip(header, columns, strict=True))
+        if not cell and not any(row[at].strip() for row in rows if len(row) > at)
+    }
+    if twice := sorted(each for each, n in Counter(columns).items() if n > 1):
+        seen: Counter[str] = Counter()
+        for at, column in enumerate(columns):
+            seen[column] += 1
+            columns[at] = column if seen[column] == 1 else f"{column}_{seen[column]}"
+        raise _NeedsColumnsError(
+            f"{name} has more than one column named {', '.join(twice)}", columns
+        )
+    return layout._replace(columns=columns, valueless=frozenset(valueless))
+
+
+def _first_lines(path: Path) -> tuple[list[str], str]:
+    try:
+        encoding = encoding_of(path)
+        with _opened(path, encoding) as opened:
+            return list(islice(opened, _FIRST_LINES)), encoding
+    except (OSError, EOFError, lzma.LZMAError) as error:
         raise SourceError(f"can't read {path}: {_why(error)}") from error
     except UnicodeDecodeError as error:
         raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}{_CONVERT}") from error
 
 
-def _rows(path: Path, columns: Sequence[str], separator: str) -> Iterator[dict[str, Any]]:
-    with _opened(path) as opened:
+def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:
+    with _opened(path, layout.encoding) as opened:
+        lines = islice(opened, layout.n_before, None)
+        if layout.has_comments:
+            lines = (line for line in lines if not line.startswith(_COMMENT))  # type: ignore[assignment]
         # Cells beyond the header are kept, so that the row becomes a dead letter.
-        rows = csv.DictReader(opened, columns, restkey=BEYOND, delimiter=separator)
+        rows = csv.DictReader(lines, layout.columns, restkey=BEYOND, **_format(layout.separator))
         try:
-            next(rows, None)  # the header
-            yield from rows
+            yield from _without(rows, layout.valueless) if layout.valueless else rows
         except (UnicodeDecodeError, csv.Error) as error:
             advice = _CONVERT if isinstance(error, UnicodeDecodeError) else ""
+            n = layout.n_before + rows.line_num
             raise SourceError(
-                f"{path.name} is not CSV in UTF-8 after line {rows.line_num}: {error}{advice}"
+                f"{path.name} is not CSV in UTF-8 after line {n}: {error}{advice}"
             ) from error
-        except (OSError, EOFError) as error:
-            raise SourceError(
-                f"can't read {path} after line {rows.line_num}: {_why(error)}"
-            ) from error
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            n = layout.n_before + rows.line_num
+            raise SourceError(f"can't read {path} after line {n}: {_why(error)}") from error
 
 
-def _opened(path: Path) -> TextIO:
-    # Spreadsheets write a byte order mark, which "utf-8" would read as part of a column name.
-    return io.TextIOWrapper(open_binary(path), newline="", encoding="utf-8-sig")
+def _without(rows: Iterable[dict[str, Any]], valueless: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """Leave out columns without a name where they have no value."""
+    for row in rows:
+        for name in valueless:
+            if not row[name]:
+                del row[name]
+        yield row
+
+
+def _opened(path: Path, encoding: str) -> TextIO:
+    return io.TextIOWrapper(open_binary(path), newline="", encoding=encoding)
 
 
 _CONVERT = "; convert it, for instance by `iconv -f WINDOWS-1252 -t UTF-8`"

@@ -1,15 +1,16 @@
 """Records and messages as JSON lines, in files and pipes."""
 
 import io
+import json
 import os
 import selectors
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from iln_stream.errors import ReaderGoneError, SinkError, SourceError
 from iln_stream.streams.base import Record, StreamPartition
-from iln_stream.streams.files.csv import open_binary
+from iln_stream.streams.files.csv import encoding_of, open_binary
 
 
 class JsonLinesSink:
@@ -97,7 +98,7 @@ class JsonLinesSource:
     ) -> None:
         if isinstance(file, (str, Path)):
             try:
-                opened = open_binary(Path(file))
+                opened = _in_utf_8(Path(file))
             except OSError as error:
                 raise SourceError(f"can't read {file}: {error.strerror}") from error
             self.stream = stream or Path(file).name
@@ -159,6 +160,65 @@ class JsonLinesSource:
         self._still_wanted -= len(records)
         self._at_end = self._at_end or self._still_wanted == 0
         return records
+
+
+def _in_utf_8(path: Path) -> BinaryIO:
+    """Open a file; one in UTF-16 is read whole, as its lines can't be told by their last byte."""
+    if (encoding := encoding_of(path)) == "utf-8-sig":
+        opened = open_binary(path)
+        if opened.read(3) != b"\xef\xbb\xbf":  # a byte order mark
+            opened.seek(0)
+        return opened
+    with open_binary(path) as opened:
+        return io.BytesIO(opened.read().decode(encoding).lstrip("\ufeff").encode())
+
+
+def begins_with_list(path: Path) -> bool:
+    """Return whether the first character of a JSON file that is not blank is a bracket."""
+    try:
+        with _in_utf_8(path) as opened:
+            return opened.read(1024).lstrip().startswith(b"[")
+    except OSError:
+        return False  # who opens it says why
+
+
+class JsonArraySource(JsonLinesSource):
+    """Reads a file that is one array of JSON objects; the offset is the place in it, from 0.
+
+    The array is held in memory: write JSON lines for one that is larger.
+
+    Parameters
+    ----------
+    file
+        The path.
+    limit
+        Maximum number of objects.
+
+    """
+
+    def __init__(self, file: Path, limit: int | None = None) -> None:
+        super().__init__(file)
+        try:
+            self._found = json.loads(self._file.read(), object_pairs_hook=_distinct)[:limit]
+        except ValueError as error:
+            raise SourceError(f"{file} is no array of JSON objects: {error}") from error
+
+    def poll(self, timeout: float) -> Sequence[Record]:
+        """Return all objects."""
+        found, self._found, self._at_end = self._found, [], True
+        return [
+            Record(
+                offset, each if isinstance(each, dict) else json.dumps(each).encode(), self._origin
+            )
+            for offset, each in enumerate(found)
+        ]
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"an object has a key twice: {', '.join(key for key, _ in pairs)[:60]}")
+    return found
 
 
 def _selector(file: BinaryIO) -> selectors.BaseSelector | None:

@@ -1,19 +1,29 @@
 """Schemes for files and for standard input and output."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from iln_stream.errors import NoStreamError, SinkError, SourceError
 from iln_stream.streams.addresses import Form, Scheme
 from iln_stream.streams.base import Sink, Source
-from iln_stream.streams.files.csv import CsvSource, columns_of, separator_of
-from iln_stream.streams.files.json_lines import JsonLinesSink, JsonLinesSource
+from iln_stream.streams.files.csv import CsvSource, guessed_layout, layout_of, name_inside
+from iln_stream.streams.files.json_lines import (
+    JsonArraySource,
+    JsonLinesSink,
+    JsonLinesSource,
+    begins_with_list,
+)
+
+_ROWS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
+_JSON = (".jsonl", ".ndjson", ".json")
 
 
 class FileScheme(Scheme):
-    """A path: reads `.jsonl`, `.csv` and `.parquet` files; appends JSON lines to any file."""
+    """A path: reads files of rows, JSON and Parquet; appends JSON lines to any file."""
 
     is_shared = False
 
@@ -30,33 +40,42 @@ class FileScheme(Scheme):
     @property
     def form(self) -> Form:  # type: ignore[override]
         """Rows of CSV files, a table of Parquet files, otherwise JSON."""
-        if self._is(".csv"):
+        if self._is(*_ROWS):
             return "rows"
         return "table" if self._is_parquet else "json"
 
     def columns(self) -> Sequence[str] | None:
         """Return the header of a CSV file, or the columns of a Parquet file."""
         path = Path(self.name)
-        if self._is(".csv"):
-            return columns_of(path, self.options.separator)
+        if self._is(*_ROWS):
+            return layout_of(path, self._separator, self.options.columns).columns
         return _parquet(path).columns_of(path) if self._is_parquet else None
 
-    def separator(self) -> str | None:
-        return separator_of(Path(self.name)) if self._is(".csv") else None
+    def layout(self) -> Mapping[str, Any]:
+        if not self._is(*_ROWS):
+            return {}
+        return guessed_layout(Path(self.name), self._separator)
+
+    @property
+    def _separator(self) -> str:
+        """What the setting says; of a `.tsv` file tabs, unless it says something."""
+        is_tsv = self._is(".tsv", ".tab") and self.options.separator == ","
+        return "tab" if is_tsv else self.options.separator
 
     def source(self) -> Source:
         """Open the file as its extension tells."""
         path, limit = Path(self.name), self.options.limit
-        if self._is(".csv"):
-            return CsvSource(path, limit=limit, separator=self.options.separator)
+        if self._is(*_ROWS, *_JSON, ".parquet") and not path.exists():
+            raise SourceError(f"can't read {path}: No such file or directory{_meant(path)}")
+        if self._is(*_ROWS):
+            return CsvSource(path, limit, self._separator, self.options.columns)
         if self._is_parquet:
             return _parquet(path).ParquetSource(path, limit=limit)  # type: ignore[no-any-return]
-        if self._is(".jsonl"):
+        if self._is(".json") and begins_with_list(path):
+            return JsonArraySource(path, limit=limit)
+        if self._is(*_JSON):
             return JsonLinesSource(path, limit=limit)
-        raise SourceError(
-            f"source = {self.name!r}: give kafka, kafka:TOPIC, a .jsonl or .csv file (or .gz), a "
-            ".parquet file, -, river:NAME, synthetic:NAME, or package.module:attribute of a source"
-        )
+        raise SourceError(f"source = {self.name!r}: {_advice(path)}")
 
     def sink(self, partition: int = 0) -> Sink:
         """Open the file for appending."""
@@ -81,8 +100,28 @@ class FileScheme(Scheme):
     def _is_parquet(self) -> bool:
         return self.name.endswith(".parquet")
 
-    def _is(self, extension: str) -> bool:
-        return self.name.endswith((extension, f"{extension}.gz"))
+    def _is(self, *extensions: str) -> bool:
+        return name_inside(Path(self.name)).lower().endswith(extensions)
+
+
+def _advice(path: Path) -> str:
+    """Say what to do with a file that is not read."""
+    if name_inside(path).lower().endswith((".xlsx", ".xls", ".ods")):
+        return (
+            "save the sheet as CSV, in the spreadsheet program or with pandas, and give that file"
+        )
+    return (
+        "give kafka, kafka:TOPIC, sqlite:PATH, a file (.csv, .tsv, .txt, .jsonl, .ndjson, .json, "
+        "also .gz, .bz2, .xz or .zip; .parquet), -, river:NAME, synthetic:NAME, or "
+        "package.module:attribute of a source"
+    )
+
+
+def _meant(path: Path) -> str:
+    """Return a question whether a file of a similar name is meant; empty: there is none."""
+    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = get_close_matches(path.name, names, n=1)
+    return f"; did you mean {path.with_name(close[0])}?" if close else ""
 
 
 def _parquet(path: Path) -> ModuleType:

@@ -153,5 +153,6 @@ def test_pyarrow_is_missing(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "iln_stream.streams.files.parquet")
     monkeypatch.delattr("iln_stream.streams.files.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "a.parquet").touch()
     with pytest.raises(SourceError, match=r"pip install 'iln-stream\[parquet\]'"):
-        stream_at("a.parquet", StreamOptions()).source()
+        stream_at(str(tmp_path / "a.parquet"), StreamOptions()).source()

@@ -1,0 +1,59 @@
+"""Rewrites the table of docs/fields.md: what texts are read as, with an example of each form."""
+
+from pathlib import Path
+
+from generated import rewritten_part
+
+PAGE = Path(__file__).parent / "fields.md"
+
+FORMS: tuple[tuple[str, str, str, dict[str, str], float | str], ...] = (
+    ("a number", "21.5", "auto", {}, 21.5),
+    ("with a decimal comma", "1.250,5", "number", {"decimal": ","}, 1250.5),
+    ("commas between thousands", "1,204", "amount", {}, 1204.0),
+    ("apostrophes", "10'951.00", "amount", {}, 10951.0),
+    ("blanks, also narrow ones", "10 951,00", "amount", {"decimal": ","}, 10951.0),
+    ("lakh", "1,23,456", "amount", {}, 123456.0),
+    ("a currency", "$191.31", "amount in $", {}, 191.31),
+    ("a currency after it", "1.250,00 EUR", "amount in EUR", {"decimal": ","}, 1250.0),
+    ("a unit", "24.6 °C", "amount in °C", {}, 24.6),
+    ("per cent", "5.3%", "amount in %", {}, 5.3),
+    ("K, M or B", "69.21K", "amount", {}, 69210.0),
+    ("parentheses", "(10.2)", "amount", {}, -10.2),
+    ("another minus sign", "−3.1", "amount", {}, -3.1),
+    ("a boolean", "true", "auto", {}, 1.0),
+    ("a category", "clear", "auto", {}, "clear"),
+    ("a time in ISO 8601", "2026-01-31T12:00:00Z", "time", {}, 1769860800.0),
+    ("without leading zeros", "2026-1-31 0:30", "time", {}, 1769819400.0),
+    ("POSIX milliseconds", "1769860800000", "time", {}, 1769860800.0),
+    ("day first", "31.01.2026 12:00", "time", {"date_order": "dmy"}, 1769860800.0),
+    ("two digits of the year", "31/01/26", "time", {"date_order": "dmy"}, 1769817600.0),
+    ("AM and PM", "1/31/2026 12:30 AM", "time", {"date_order": "mdy"}, 1769819400.0),
+    ("the end of a day", "2026-01-30 24:00", "time", {}, 1769817600.0),
+    ("UTC", "2026-01-31 12:00 UTC", "time", {}, 1769860800.0),
+    ("a month by name", "31-Jan-2026", "time", {}, 1769817600.0),
+    ("in French", "31 janv. 2026 12h00", "time", {}, 1769860800.0),
+    ("in German", "31. Jänner 2026", "time", {}, 1769817600.0),
+    ("RFC 1123", "Sat, 31 Jan 2026 12:00:00 GMT", "time", {}, 1769860800.0),
+    ("a month", "2026-01", "time", {}, 1767225600.0),
+    ("a quarter", "2026Q1", "time", {}, 1767225600.0),
+    ("digits alone, 8 or 14", "20260131", "time", {}, 1769817600.0),
+    ("other digits", "2026013112", "time %Y%m%d%H", {}, 1769860800.0),
+    ("a year", "2026", "time %Y", {}, 1767225600.0),
+    ("days of Excel", "46053.5", "time days since 1899-12-30", {}, 1769860800.0),
+    ("days since 1970", "20484", "time days since 1970-01-01", {}, 1769817600.0),
+)
+"""What it is, an example, the type of its field, other settings, and how it is read."""
+
+
+def table() -> str:
+    """Return the table in Markdown."""
+    lines = ["| form | example | type | other settings | read as |", "|---|---|---|---|---|"]
+    for what, example, kind, more, value in FORMS:
+        settings = ", ".join(f'`{name} = "{each}"`' for name, each in more.items())
+        shown = f"{value:.10g}" if isinstance(value, float) else value
+        lines.append(f"| {what} | `{example}` | `{kind}` | {settings} | {shown} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(rewritten_part(PAGE.read_text(), "forms", table()))

@@ -1,0 +1,191 @@
+"""Whether a run learns what its records have: labels, times in order, and the same inputs."""
+
+import warnings
+from datetime import UTC, datetime
+
+from iln_stream.errors import IlnWarning, RefusedError
+from iln_stream.loop.forecasts import Forecasts
+from iln_stream.loop.late_labels import LateLabels
+from iln_stream.loop.step import Listener, Step
+from iln_stream.reporting import MetricSpec
+
+PROBLEMS = ("nothing_learned", "labels_without_events", "times_go_back", "inputs_vanished")
+
+_BATCH = 100
+"""Steps that are checked together."""
+
+_EVERY = 20
+"""Events of which the names of one are looked at."""
+
+_LOOKS = 10
+"""Looks in which an input was always there, or never, until that means something."""
+
+_EVENTS = 1_000
+"""Events after which a run that goes on is warned of what it did not learn."""
+
+_FEW, _MOST = 0.01, 0.9
+"""Shares of events that are older than the event before: what is warned of, and what is refused."""
+
+
+class LearningCheck(Listener):
+    """Warns once of each way in which a run goes on and learns nothing, or in a wrong order.
+
+    Parameters
+    ----------
+    name
+        Name of the stream in messages.
+    late
+        Where events and labels wait for each other; None: labels are in their records.
+    target
+        The field of the label, if it has a name.
+    refuses
+        Whether a stream that runs backwards ends the run, as a file can be sorted.
+
+    Attributes
+    ----------
+    n_events, n_learned : int
+        Events that were predicted, and labels that were learned, in this run.
+
+    """
+
+    def __init__(
+        self,
+        name: str,
+        late: LateLabels | Forecasts | None,
+        target: str | None = None,
+        *,
+        refuses: bool = False,
+    ) -> None:
+        self._name = name
+        self._late = late
+        self._target = target
+        self._refuses = refuses
+        self._steps: list[Step] = []
+        self._before: Step | None = None
+        self._n_older = 0
+        self._older: tuple[Step, Step] | None = None
+        self._usual: dict[str, int] = {}  # looks since each usual input was there last
+        self._seen: set[str] = set()
+        self._n_looks = 0
+        self._found = dict.fromkeys(PROBLEMS, 0)
+        self.n_events = 0
+        self.n_learned = 0
+
+    def on_step(self, step: Step) -> None:
+        """Note the step."""
+        self._steps.append(step)
+        if len(self._steps) >= _BATCH:
+            self.check()
+
+    def check(self, *, at_end: bool = False) -> None:
+        """Check the steps since the last check, and warn of what is found.
+
+        Raises
+        ------
+        RefusedError
+            When more than 90 % of a file's events are older than the event before.
+
+        """
+        steps, self._steps = self._steps, []
+        self.n_learned += sum(step.y is not None for step in steps)
+        events = [step for step in steps if not step.late]
+        self.n_events += len(events)
+        for event in events:
+            if event.time is None:
+                continue
+            before = self._before
+            if before is not None and before.time is not None and event.time < before.time:
+                self._n_older += 1
+                self._older = self._older or (before, event)
+            self._before = event
+        for event in events[::_EVERY]:
+            self._look(event)
+        if self._n_older > _FEW * self.n_events and (at_end or self.n_events >= _EVENTS):
+            self._times_go_back()
+        if self._refuses and self._n_older > max(2, _MOST * (self.n_events - 1)):
+            raise RefusedError(f"{self._name}: newest first: {self._shown_order()}. {_SORT}")
+        if not self.n_learned and self.n_events and (at_end or self.n_events >= _EVENTS):
+            self._nothing_learned(at_end=at_end)
+
+    def _times_go_back(self) -> None:
+        self._warn("times_go_back", f"{self._shown_order()}. {_SORT}")
+
+    def _shown_order(self) -> str:
+        assert self._older is not None
+        a, b = self._older
+        return (
+            f"{self._n_older:,} of {self.n_events:,} events are older than the event before, such "
+            f"as record {b.offset} ({_text(b.time)}) after record {a.offset} ({_text(a.time)})"
+        )
+
+    def _look(self, event: Step) -> None:
+        """Compare the names of an event's inputs with those that all earlier ones had."""
+        names = {name for name in map(str, event.x) if "=" not in name}
+        self._n_looks += 1
+        if self._n_looks <= _LOOKS:
+            self._usual = dict.fromkeys(names & (self._usual.keys() or names), 0)
+            self._seen |= names
+            return
+        for name, n in list(self._usual.items()):
+            self._usual[name] = 0 if name in names else n + 1
+            if n + 1 == _LOOKS and name not in names:
+                new = sorted(names - self._seen)
+                since = f"; new since then: {', '.join(new[:5])}" if new else ""
+                self._warn(
+                    "inputs_vanished",
+                    f"the input {name!r} has no value in the last {_LOOKS * _EVERY} events, and "
+                    f"had one in those before{since}. If the field was renamed, rename it at the "
+                    "sender, or in the settings",
+                )
+
+    def _nothing_learned(self, *, at_end: bool) -> None:
+        late, n = self._late, self.n_events
+        if isinstance(late, LateLabels):
+            n_events, n_labels = late.waiting
+            if n_labels + late.n_without_event:
+                pair = late.unmet()
+                ids = f", such as {pair[1]!r}; events have ids such as {pair[0]!r}" if pair else ""
+                self._warn(
+                    "labels_without_events",
+                    f"{n_labels + late.n_without_event:,} labels have met no event{ids}, so that "
+                    "nothing was learned: their ids must be the same texts as those of the events",
+                )
+            elif at_end:
+                self._warn("nothing_learned", f"no label came for {n_events:,} events")
+            return
+        if isinstance(late, Forecasts):
+            why = f"no value came {late.horizon.text} after one of {n:,} events"
+            advice = "give a horizon that the records reach, with times that grow (time_field)"
+        else:
+            field = "y" if self._target is None else self._target
+            why = f"no label is in one of {n:,} events: {field!r} is absent, null or in null_values"
+            advice = "name the field of the label in target"
+        self._warn("nothing_learned", f"{why}, so that nothing was learned: {advice}")
+
+    def _warn(self, problem: str, message: str) -> None:
+        if not self._found[problem]:
+            self._found[problem] = 1
+            warnings.warn(f"{self._name}: {message}", IlnWarning, stacklevel=2)
+
+    def metrics(self) -> tuple[MetricSpec, ...]:
+        """Return whether each problem was found."""
+        return (
+            MetricSpec(
+                "iln_learning_problem",
+                "gauge",
+                "1 once this run has warned of a problem: nothing_learned, labels_without_events, "
+                "times_go_back or inputs_vanished.",
+                lambda: dict(self._found),
+                "problem",
+            ),
+        )
+
+
+_SORT = "Events are learned in the order in which they come: sort them by time, the oldest first"
+
+
+def _text(time: float | None) -> str:
+    try:
+        return datetime.fromtimestamp(time or 0.0, UTC).isoformat().replace("+00:00", "Z")
+    except (ValueError, OverflowError, OSError):
+        return repr(time)

@@ -1,0 +1,99 @@
+"""Numbers as people write them: with a unit, and with marks between thousands.
+
+`locale`, Babel and `price-parser` each read some of these; they need the locale, or guess for each
+value what its comma means, so that 1,204 beside 3,5 would be wrong in silence.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+_MINUS = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{FULLWIDTH HYPHEN-MINUS}", "-"))
+_SPACES = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}"
+_APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
+_PARTS = re.compile(
+    r"(?P<before>(?:[^\d.,+-]|(?<=[a-z])\.)*)(?P<sign>[+-]?)\s*(?P<currency>[^\d.,+-]*)"
+    rf"(?P<digits>[.,]?\d(?:[\d.,{_SPACES}{_APOSTROPHES}]*\d)?[.,]?)(?P<gap>\s*)(?P<after>.*?)"
+)
+_CURRENCY = re.compile(r"[A-Z]{3}\s|(Rs|Fr|kr)\.?")
+_SCALE = re.compile(r"(K|k|M|B|bn|Bn|Mio|Mrd|million|billion)\b\.?\s*")
+_SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "Mio": 1e6, "million": 1e6} | dict.fromkeys(
+    ("B", "bn", "Bn", "Mrd", "billion"), 1e9
+)
+_MOST = 12
+"""Characters of a unit."""
+
+
+class Amount(NamedTuple):
+    """A number, and the unit that stands beside it; empty: none."""
+
+    value: float
+    unit: str
+
+
+@lru_cache
+def _grouped(decimal: str) -> re.Pattern[str]:
+    """Return the pattern of digits with marks between thousands (or as in India) and decimals."""
+    mark = rf"[{'.' if decimal == ',' else ','}{_SPACES}{_APOSTROPHES}]"
+    groups = (
+        rf"\d{{1,3}}(?P<mark>{mark})\d{{3}}(?:(?P=mark)\d{{3}})*|\d{{1,2}}(?:,\d{{2}})+,\d{{3}}"
+    )
+    return re.compile(rf"(?:{groups}|\d+)?(?:\{decimal}\d*)?")
+
+
+def amount(text: str, decimal: str = ".") -> Amount | None:
+    """Return the number that a text states in dress; None: it states none.
+
+    Parameters
+    ----------
+    text
+        A number with a currency or a unit beside it, with marks between thousands (a comma or a
+        dot, blanks, apostrophes), with any minus sign, in parentheses (negative), or with K, M or
+        B for thousands, millions and billions.
+    decimal
+        What stands before the decimals.
+
+    Examples
+    --------
+    >>> from iln_stream.records.amounts import amount
+    >>> amount("$1,204.50"), amount("(10.2)"), amount("69.21K"), amount("10 951,00 EUR", ",")
+    (Amount(value=1204.5, unit='$'), Amount(value=-10.2, unit=''), \
+Amount(value=69210.0, unit=''), Amount(value=10951.0, unit='EUR'))
+    >>> amount("12 to 15"), amount("007"), amount("3,5")
+
+    """
+    text = text.strip().translate(_MINUS)
+    negative = text[:1] == "(" and text[-1:] == ")"
+    parts = _PARTS.fullmatch(text[1:-1].strip() if negative else text)
+    if parts is None:
+        return None
+    digits, after = parts["digits"], parts["after"]
+    before = (parts["before"] + parts["currency"]).strip()
+    if after == "-":  # as accountants write it
+        negative, after = True, ""
+    scale = 1.0
+    found = _SCALE.match(after)
+    if found and (len(found[1]) > 1 or not parts["gap"]):  # 300 K are Kelvin
+        after, scale = after[found.end() :], _SCALES[found[1]]
+    if before and (after or not _is_currency(before + " ")):
+        return None
+    if after and not _is_unit(after):
+        return None
+    if (digits[0] == "0" and digits[1:2].isdigit()) or not _grouped(decimal).fullmatch(digits):
+        return None
+    marks = ("." if decimal == "," else ",") + _SPACES + _APOSTROPHES
+    number = digits.translate(dict.fromkeys(map(ord, marks))).replace(decimal, ".")
+    sign = -1.0 if negative != (parts["sign"] == "-") else 1.0
+    return Amount(sign * round(float(number) * scale, 9), before or after)
+
+
+def _is_currency(text: str) -> bool:
+    symbols = any(unicodedata.category(each) == "Sc" for each in text)
+    return (symbols and len(text) <= 5) or _CURRENCY.match(text) is not None
+
+
+def _is_unit(text: str) -> bool:
+    first = text[0]
+    known = first.isalpha() or first in "%‰" or unicodedata.category(first) in ("Sc", "So")
+    return known and len(text) <= _MOST and not re.search(r"[+:,;]|\s\d|\d.*\d|^[eE]\d", text)

@@ -1,0 +1,233 @@
+"""Reading times as people write them.
+
+The forms are a fixed list, tried one after the other: `dateutil` and its like guess, read `10.2`
+as a day of this month, and swap day and month from one record to the next.
+"""
+
+import datetime as dt
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Literal
+
+_YEAR_1, _YEAR_10000 = -62_135_596_800.0, 253_402_300_800.0
+"""Their first moments in POSIX seconds."""
+
+_NUMBER_OF_TIME = re.compile(r"[+-]?\d+(\.\d+)?")
+
+_LARGEST = 1e21
+"""Nanoseconds; beyond the year 9999."""
+
+_UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (_LARGEST, 1e9))
+"""Numbers below the first are in units of one second divided by the second: s, ms, us, ns."""
+
+DateOrder = Literal["ymd", "dmy", "mdy"]
+"""Order of year, month and day in dates that are not ISO 8601."""
+
+_EXPECTED = "expected a time, such as 2026-01-31T12:00:00Z or POSIX seconds"
+
+_MONTHS = (
+    "january janvier januar jänner gennaio enero", "february février februar febbraio febrero",
+    "march mars märz marzo", "april avril aprile abril", "may mai maggio mayo",
+    "june juin juni giugno junio", "july juillet juli luglio julio", "august août agosto",
+    "september septembre settembre septiembre", "october octobre oktober ottobre octubre",
+    "november novembre noviembre", "december décembre dezember dicembre diciembre",
+)  # fmt: skip
+"""Names of months in English, French, German, Italian and Spanish; at least three letters tell."""
+
+_YEAR = r"(?P<y>\d{4})"
+_OTHER_YEAR = r"(?P<y>\d{4}|\d{2})"
+_NAME = r"(?P<name>[^\W\d_]{3,})\.?"
+_DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th|er|\.)?"
+_WEEKDAY = r"(?:[^\W\d_]+\.?,?\s+)?"
+_CLOCK = (
+    r"(?P<h>\d{1,2})(?:[:.h](?P<min>\d{2})(?:[:.](?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?)?)?"
+    r"(?:\s*(?P<half>[ap])\.?\s?m\.?)?"
+)
+_ZONE = r"\s*(?P<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d{2}:?\d{2})?"
+_DATES = (
+    rf"{_YEAR}[-/. ](?P<m>\d{{1,2}})[-/. ](?P<d>\d{{1,2}})",
+    rf"{_YEAR}(?P<m>\d{{2}})(?P<d>\d{{2}})",
+    rf"{_WEEKDAY}{_DAY}[-/ .]*{_NAME}[-/ .,]*{_OTHER_YEAR}",
+    rf"{_WEEKDAY}{_NAME}[-/ .]*{_DAY},?\s+{_YEAR}",
+    rf"{_YEAR}[-/ .]*{_NAME}(?:[-/ .]*{_DAY})?",
+    rf"{_NAME}(?:[-/ .,]*{_YEAR}|-(?P<yy>\d{{2}}))",
+    rf"{_YEAR}(?:[-/ ]|M)(?P<m>\d{{1,2}})",
+    rf"(?P<m>\d{{1,2}})[-/]{_YEAR}",
+    rf"{_YEAR}[- ]?Q(?P<q>[1-4])",
+    rf"Q(?P<q>[1-4])[- /]?{_YEAR}",
+)
+_ORDERED = {
+    "dmy": rf"(?P<d>\d{{1,2}})(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep){_OTHER_YEAR}",
+    "mdy": rf"(?P<m>\d{{1,2}})(?P<sep>[-/.])(?P<d>\d{{1,2}})(?P=sep){_OTHER_YEAR}",
+}
+
+
+@lru_cache
+def _forms(order: DateOrder) -> tuple[re.Pattern[str], ...]:
+    dates = _DATES if order == "ymd" else (_ORDERED[order], *_DATES)
+    texts = [rf"{date}(?:(?:T|,?\s+|:|-)\s*{_CLOCK}{_ZONE})?" for date in dates]
+    texts.append(rf"{_WEEKDAY}{_NAME}\s+{_DAY}\s+{_CLOCK}\s+{_YEAR}")  # of `date`, without a zone
+    return tuple(re.compile(text, re.IGNORECASE) for text in texts)
+
+
+def posix_seconds(value: float | str, order: DateOrder = "ymd") -> float:
+    """Return the time that a value states, in POSIX seconds.
+
+    Parameters
+    ----------
+    value
+        A number of seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by
+        size (below 1e11, 1e14, 1e17), also as text; or a date or time in ISO 8601, such as
+        `2026-01-31`, `2026-01-31T12:00:00Z`, `2026-01-31 12:00:00.25+02:00`, also with slashes
+        instead of hyphens; or text of 8 or 14 digits, `20260131`, `20260131120000`; or a time with
+        the name of its month, a month, a quarter, and times of day with AM or PM. A time without
+        an offset is in UTC; 24:00 is the end of the day.
+    order
+        `dmy` also takes `31.12.2026` and `31/12/26 14:30`, `mdy` `12/31/2026`.
+
+    Raises
+    ------
+    ValueError
+        When it is none of these, or outside of the years 1 to 9999.
+
+    Examples
+    --------
+    >>> from iln_stream.records.times import posix_seconds
+    >>> posix_seconds("1970-01-02"), posix_seconds("1970-01-01 01:00:00+01:00")
+    (86400.0, 0.0)
+    >>> posix_seconds(1_769_860_800_000) == posix_seconds("1769860800")
+    True
+    >>> posix_seconds("2. Januar 1970, 12:00 AM"), posix_seconds("1970-01")
+    (86400.0, 0.0)
+
+    """
+    seconds = _from_text(value.strip(), order) if isinstance(value, str) else _from_number(value)
+    if not _YEAR_1 <= seconds < _YEAR_10000:
+        raise ValueError(f"{_EXPECTED}, of the years 1 to 9999")
+    return seconds
+
+
+def _from_text(text: str, order: DateOrder) -> float:
+    is_date = text.isdigit() and len(text) in (8, 14)  # 20260131
+    if _NUMBER_OF_TIME.fullmatch(text) and not is_date:
+        return _from_number(float(text))
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        moment = _in_other_forms(text, order)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp()
+
+
+def _from_number(value: float) -> float:
+    size = abs(value)
+    if not size < _LARGEST:  # also NaN, and integers beyond a double
+        raise ValueError(_EXPECTED)
+    return value / next(unit for below, unit in _UNITS if size < below)
+
+
+def _in_other_forms(text: str, order: DateOrder) -> dt.datetime:
+    for form in _forms(order):
+        if (found := form.fullmatch(text)) is not None:
+            try:
+                return _moment(found.groupdict())
+            except ValueError:
+                continue
+    if len(text) == 14 and text.isdigit():
+        return dt.datetime.strptime(text, "%Y%m%d%H%M%S")
+    raise ValueError(_EXPECTED)
+
+
+def _moment(parts: dict[str, str | None]) -> dt.datetime:
+    digits = parts.get("y") or parts.get("yy") or ""
+    year = int(digits)
+    if len(digits) == 2:
+        year += 1900 if year >= 69 else 2000  # as POSIX says
+    if name := parts.get("name"):
+        month = _month(name)
+    elif quarter := parts.get("q"):
+        month = 3 * int(quarter) - 2
+    else:
+        month = int(parts.get("m") or 1)
+    hour = int(parts.get("h") or 0)
+    if half := parts.get("half"):
+        if not 1 <= hour <= 12:
+            raise ValueError(_EXPECTED)
+        hour = hour % 12 + 12 * (half.lower() == "p")
+    minute, second = int(parts.get("min") or 0), int(parts.get("s") or 0)
+    micro = int((parts.get("f") or "0").ljust(6, "0")[:6])
+    is_end = hour == 24 and not (minute or second or micro)
+    day = int(parts.get("d") or 1)
+    moment = dt.datetime(year, month, day, 0 if is_end else hour, minute, second, micro)
+    zone = (parts.get("zone") or "").upper().removeprefix("UTC").removeprefix("GMT")
+    if zone not in ("", "Z"):
+        moment = moment.replace(tzinfo=dt.datetime.strptime(zone, "%z").tzinfo)
+    return moment + dt.timedelta(days=is_end)
+
+
+@lru_cache
+def _month(name: str) -> int:
+    """Return the number of the month with this name, or whose name begins so."""
+    wanted = _plain(name)
+    for number, names in enumerate(_MONTHS, start=1):
+        if any(_plain(each).startswith(wanted) for each in names.split()):
+            return number
+    raise ValueError(_EXPECTED)
+
+
+def _plain(name: str) -> str:
+    """Return a name in lower case and without accents; März may be Maerz or Marz."""
+    text = unicodedata.normalize("NFKD", name.lower().replace("ae", "a"))
+    return "".join(each for each in text if not unicodedata.combining(each))
+
+
+_SINCE = re.compile(r"(days|hours|minutes|seconds) since (\S+)")
+_SECONDS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
+
+
+@lru_cache
+def time_in(form: str) -> Callable[[float | str], float]:
+    """Return a function that reads times of one form, in POSIX seconds.
+
+    Parameters
+    ----------
+    form
+        As in Python's `strptime`, `%Y%m%d%H`; or a number of `days`, `hours`, `minutes` or
+        `seconds` since a date, such as `days since 1899-12-30` as in Excel.
+
+    Raises
+    ------
+    ValueError
+        When it is neither; the function raises it when a value has another form.
+
+    Examples
+    --------
+    >>> from iln_stream.records.times import time_in
+    >>> time_in("%Y%m%d%H")(1970010201), time_in("days since 1899-12-30")("25569.5")
+    (90000.0, 43200.0)
+
+    """
+    if since := _SINCE.fullmatch(form):
+        unit, start = _SECONDS[since[1]], posix_seconds(since[2])
+        return lambda value: _checked(start + unit * float(value))
+    if "%" not in form:
+        raise ValueError(
+            "a form of times is one of strptime, such as %d.%m.%y, or `days since 1899-12-30`"
+        )
+
+    def read(value: float | str) -> float:
+        text = f"{value:.0f}" if isinstance(value, float) else str(value).strip()
+        try:
+            moment = dt.datetime.strptime(text.removesuffix(".0"), form)
+        except ValueError:
+            raise ValueError(f"expected a time of the form {form}") from None
+        return _checked((moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp())
+
+    return read
+
+
+def _checked(seconds: float) -> float:
+    if not _YEAR_1 <= seconds < _YEAR_10000:
+        raise ValueError(f"{_EXPECTED}, of the years 1 to 9999")
+    return seconds

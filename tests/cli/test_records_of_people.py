@@ -1,0 +1,215 @@
+"""Files as people write them: what `inspect-source` proposes, `run` learns, or both refuse."""
+
+import datetime as dt
+import json
+import re
+import tomllib
+import zipfile
+
+import pytest
+
+from iln_stream.errors import IlnWarning
+
+N = 60
+DAY = dt.datetime(2026, 3, 1)
+HOURS = [DAY + dt.timedelta(hours=i) for i in range(N)]
+
+
+def rows(*columns):
+    return [list(map(str, row)) for row in zip(*columns, strict=True)]
+
+
+def text(header, columns, separator=",", before="", after=""):
+    lines = [separator.join(row) + after for row in ([header] if header else []) + rows(*columns)]
+    return before + "\n".join(lines) + "\n"
+
+
+LOAD = [100 + i % 24 + i / 10 for i in range(N)]
+TEMP = [f"{10 + i % 7}.5" for i in range(N)]
+ISO = [f"{hour:%Y-%m-%d %H:%M}" for hour in HOURS]
+COMMA = [str(value).replace(".", ",") for value in LOAD]
+
+FILES = {
+    "dollar": ("a.csv", text(["at", "load"], [ISO, [f'"${v * 100:,.2f}"' for v in LOAD]]),
+               {"types": {"load": "amount in $"}, "time_field": "at"}),
+    "swiss": ("a.csv", text(["at", "sum", "load"],
+                            [ISO, [f"{v * 1000:,.2f}".replace(",", "'") for v in LOAD], LOAD]),
+              {"types": {"sum": "amount"}}),
+    "minus": ("a.csv", text(["at", "sum", "load"],
+                            [ISO, [f"\N{MINUS SIGN}{v:.2f} °C" for v in LOAD], LOAD]),
+              {"types": {"sum": "amount in °C"}}),
+    "euro": ("a.csv", text(["at", "load"], [ISO, [f"{v} EUR" for v in COMMA]], ";"),
+             {"separator": ";", "decimal": ",", "types": {"load": "amount in EUR"}}),
+    "thousands": ("a.tsv", text(["n", "load"],
+                                [[f"{700 + 20 * i:,}" for i in range(N)], LOAD], "\t"),
+                  {"types": {"n": "amount"}}),
+    "digits": ("a.csv", text(["at", "load"], [[f"{h:%Y%m%d%H}" for h in HOURS], LOAD]),
+               {"types": {"at": "time %Y%m%d%H"}, "time_features": ["hour", "weekday"]}),
+    "excel": ("a.csv", text(["date", "load"], [range(46000, 46000 + N), LOAD]),
+              {"types": {"date": "time days since 1899-12-30"}, "time_features": ["weekday"]}),
+    "AM and PM": ("a.csv", text(["at", "load"],
+                                [[f"3/{h.day}/{h.year} {h:%I:%M %p}" for h in HOURS], LOAD]),
+                  {"time_field": "at", "date_order": "mdy"}),
+    "names": ("a.csv", text(["at", "load"], [[f"{h:%d-%b-%y %H:%M}" for h in HOURS], LOAD]),
+              {"time_field": "at"}),
+    "months": ("a.csv", text(["month", "load"],
+                             [[f"{2000 + i // 12}-{1 + i % 12:02}" for i in range(N)], LOAD]),
+               {"time_field": "month", "time_features": ["day_of_year"]}),
+    "two columns": ("a.csv", text(["day", "time", "load"],
+                                  [[f"{h:%d/%m/%Y}" for h in HOURS],
+                                   [f"{h:%H.%M.%S}" for h in HOURS], LOAD]),
+                    {"time_field": "day + time", "time_features": ["hour", "weekday"]}),
+    "hours": ("a.csv",
+              "Datum;Stunde;CO;;\n" + "".join(
+                  f"{h:%d.%m.%Y};{h.hour};{c};;\n" for h, c in zip(HOURS, COMMA, strict=True)
+              ) + ";;;;\n",
+              {"time_field": "Datum + Stunde", "target": "CO", "decimal": ","}),
+    "comments": ("a.csv", text(["at", "load"], [ISO, LOAD], before="# Station: a\n#\n\n"),
+                 {"target": "load", "time_field": "at"}),
+    "sep": ("a.csv", text(["at", "load"], [ISO, COMMA], ";", before="sep=;\n"),
+            {"target": "load", "separator": ";"}),
+    "titles": ("a.txt", text(["at", "load"], [ISO, LOAD], before="Station of a\nin kW\n"),
+               {"target": "load"}),
+    "no header": ("a.csv", text([], [TEMP, LOAD]), {"columns": ["column_1", "column_2"]}),
+    "repeated": ("a.csv", text(["a", "a", "load"], [TEMP, LOAD, LOAD]),
+                 {"columns": ["a", "a_2", "load"]}),
+    "blanks": ("a.dat", text(["temp", "load"], [TEMP, LOAD], "   "), {"separator": "blank"}),
+    "0 and 1": ("a.csv", text(["amount", "is_fraud"], [LOAD, [int(i % 9 == 0) for i in range(N)]]),
+                {"target": "is_fraud", "learner": "infinite-layer-classifier"}),
+    "yes and no": ("a.csv", text(["churned", "n"], [["yes", "no", "no"] * 20, range(N)]),
+                   {"target": "churned", "learner": "infinite-layer-classifier"}),
+    "nulls": ("a.csv", text(["a", "load"],
+                            [["#N/A", "N.A.", "\\N", "NaT", "--", *TEMP[5:]], LOAD]),
+              {"types": {"a": "number"}}),
+    "sentinel": ("a.csv", text(["a", "load"],
+                               [[-200 if i % 9 == 0 else v for i, v in enumerate(TEMP)], LOAD]),
+                 {"target": "load"}),
+    "array": ("a.json", json.dumps([{"a": float(t), "load": v}
+                                    for t, v in zip(TEMP, LOAD, strict=True)]), {"target": "load"}),
+    "ndjson": ("a.ndjson", "".join(json.dumps({"a": float(t), "load": v}) + "\n"
+                                   for t, v in zip(TEMP, LOAD, strict=True)), {"target": "load"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_proposal_and_its_run_agree(name, command, tmp_path):
+    """Each file is proposed as a person would say, and the run by the proposal learns all of it:
+    the same code reads it in both."""
+    file, content, expected = FILES[name]
+    (tmp_path / file).write_text(content)
+    done = command("inspect-source", file)
+    assert done.code == 0, done.err
+    settings = tomllib.loads(done.out)
+    assert expected.items() <= settings.items(), done.out
+    if name == "sentinel":
+        assert settings["null_values"][-1] == "-200"
+        assert "null_values says that it is missing" in done.out
+    if not name.startswith(("0", "yes")):
+        assert "learner" not in settings
+        run = ("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
+        (tmp_path / "learn.toml").write_text(done.out)
+        ran = command(*run)
+        assert ran.code == 0, ran.err
+        assert f"{N} events, 0 dead letters" in ran.err
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-8-sig"])
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_encodings(encoding, suffix, command, tmp_path):
+    """UTF-16, which spreadsheets and PowerShell write, is read like UTF-8, with or without mark."""
+    lines = text(["temp", "load"], [TEMP, LOAD])
+    if suffix == ".jsonl":
+        lines = FILES["ndjson"][1]
+    (tmp_path / f"a{suffix}").write_bytes(lines.encode(encoding))
+    done = command("inspect-source", f"a{suffix}")
+    assert (done.code, tomllib.loads(done.out)["target"]) == (0, "load"), done.err
+
+
+def test_an_archive_of_one_file(command, tmp_path):
+    """It is read as its file; of several files one has to be unpacked; a sheet is to be CSV."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("inside.csv", text(["temp", "load"], [TEMP, LOAD]))
+    assert command("inspect-source", "a.zip").code == 0
+    with zipfile.ZipFile(tmp_path / "a.zip", "a") as archive:
+        archive.writestr("other.csv", "a\n1\n")
+    assert "has 2 files (inside.csv, other.csv)" in command("inspect-source", "a.zip").err
+    (tmp_path / "a.xlsx").touch()
+    assert "save the sheet as CSV" in command("inspect-source", "a.xlsx").err
+    assert "did you mean a.xlsx?" not in command("inspect-source", "b.csv").err
+
+
+def test_labels_among_the_events(command, tmp_path):
+    """Labels in records of their own are found by their ids, and learned with the inputs."""
+    events = [json.dumps({"tx": f"T{i}", "amount": i % 9}) for i in range(N)]
+    labels = [json.dumps({"tx": f"T{i}", "charged": i % 9 / 2}) for i in range(N)]
+    lines = [line for pair in zip(events, labels, strict=True) for line in pair]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    done = command("inspect-source", "a.jsonl")
+    settings = tomllib.loads(done.out)
+    assert (settings["target"], settings["id_field"]) == ("charged", "tx")
+    assert settings["pending_events"] == 100_000
+    (tmp_path / "learn.toml").write_text(done.out)
+    ran = command("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
+    assert (ran.code, f"{N} events, 0 dead letters;" in ran.err) == (0, True), ran.err
+
+
+def test_what_a_proposal_refuses_or_names(command, tmp_path):
+    """A misspelt target is an error with the field that is meant; a label of texts that hardly
+    repeat is no class; numbers with different units are named."""
+    (tmp_path / "a.csv").write_text(
+        text(["name", "way", "load"],
+             [[f"n{i}" for i in range(N)],
+              [f"{i}.5 {('km', 'm')[i % 2]}" for i in range(N)], LOAD])
+    )  # fmt: skip
+    refused = command("inspect-source", "a.csv", "--target", "laod")
+    assert (refused.code, "did you mean load?" in refused.err) == (2, True)
+    done = command("inspect-source", "a.csv", "--target", "name")
+    assert "learner" not in tomllib.loads(done.out)
+    assert '# target = "name" has texts that hardly repeat' in done.out
+    assert '# "way" is ignored (numbers with different units: km, m)' in done.out
+
+
+RUN = ("run", "--metrics-port", "0", "--learner", "pool", "--source")
+
+
+@pytest.mark.parametrize("more", [(), ("--horizon", "1"), ("--horizon", "1h")])
+def test_the_newest_first(more, command, tmp_path):
+    """A file that runs backwards is refused with the remedy, and named by the proposal."""
+    (tmp_path / "a.csv").write_text(text(["at", "load"], [ISO[::-1], LOAD]))
+    ran = command(*RUN, "a.csv", "--target", "load", "--time-field", "at", *more)
+    assert ran.code == 2
+    assert re.search(r"newest first: (49|59) of .* events are older than the event before", ran.err)
+    assert '# "at" falls from record to record' in command("inspect-source", "a.csv").out
+
+
+def test_a_run_that_learns_nothing(command, tmp_path):
+    """It warns why, and ends with its own exit code; one that learned something ends with 0."""
+    (tmp_path / "a.csv").write_text(text(["at", "load"], [ISO, [""] * N]))
+    command("inspect-source", "a.csv")  # from the first command on, warnings go to the log
+    with pytest.warns(IlnWarning, match="no label is in one of 60 events: 'load' is absent"):
+        assert command(*RUN, "a.csv", "--target", "load").code == 3
+    (tmp_path / "b.csv").write_text(text(["at", "load"], [ISO, [1.5, *[""] * (N - 1)]]))
+    assert command(*RUN, "b.csv", "--target", "load").code == 0
+    records = [{"id": f"a{i}", "x": {"a": i}} for i in range(N)]
+    records += [{"id": f"A{i}", "y": i} for i in range(N)]
+    (tmp_path / "c.jsonl").write_text("\n".join(map(json.dumps, records)))
+    with pytest.warns(IlnWarning, match="60 labels have met no event, such as 'A0'; .* 'a0'"):
+        assert command(*RUN, "c.jsonl", "--pending-events", "100").code == 3
+
+
+def test_a_field_that_is_renamed(command, tmp_path):
+    """The run says which input vanished and which one is new."""
+    records = [{"temp" if i < 400 else "temperature": i % 7, "load": i % 7} for i in range(900)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
+    command("inspect-source", "a.jsonl")
+    with pytest.warns(IlnWarning, match="the input 'temp' has no value in the .*: temperature"):
+        command(*RUN, "a.jsonl", "--target", "load")
+
+
+def test_empty_ids_are_no_ids(command, tmp_path):
+    """Events with an empty id are no repeats of one another, in both forms of records."""
+    (tmp_path / "a.jsonl").write_text('{"id": "", "x": {"a": 1}, "y": 2}\n' * 9)
+    assert "9 events, 0 dead letters;" in command(*RUN, "a.jsonl", "--recent-ids", "10").err
+    (tmp_path / "b.jsonl").write_text('{"id": "", "a": 1, "load": 2}\n' * 9)
+    ran = command(*RUN, "b.jsonl", "--recent-ids", "10", "--id-field", "id", "--target", "load")
+    assert "9 events, 0 dead letters;" in ran.err

@@ -1,0 +1,96 @@
+"""Forms in which people write numbers and times: each that the documents name, and refusals."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from iln_stream.records.amounts import amount
+from iln_stream.records.decoding import MalformedError
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import parse_json
+from iln_stream.records.times import posix_seconds, time_in
+from iln_stream.records.values import Notation, as_input, check_type
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+from forms_table import FORMS, PAGE, table
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form[0])
+def test_each_row_of_the_table_is_read_so(form):
+    """The example of each documented form is read as the table says, by its type and settings."""
+    _, example, kind, more, value = form
+    assert as_input("a", example, kind, Notation(**more)) == value
+    assert table() in PAGE.read_text()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A1", "T0001", "12:30", "2026-01-31", "12AB34", "3E7", "1.2.3", "12 to 15", "007", "1,20",
+     "3,5", "12 EUR 5", "EUR", "", "1e5x"],
+)  # fmt: skip
+def test_what_is_no_number_in_dress(text):
+    """Codes, times, ranges and numbers with another decimal sign are no amounts."""
+    assert amount(text) is None
+
+
+def test_another_unit_is_refused():
+    """5 km beside 300 m would be wrong in silence: only the unit of the type is read, or none."""
+    assert as_input("way", "5 km", "amount in km") == 5.0
+    assert as_input("way", "5", "amount in km") == as_input("way", 5, "amount in km") == 5.0
+    with pytest.raises(MalformedError, match="way: expected a number, also in km, got '300 m'"):
+        as_input("way", "300 m", "amount in km")
+    assert amount("300 K").unit == "K"  # Kelvin, and no thousands
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["31/12/2026", "31.12.26", "marble 1 2026", "may 12", "13:00 PM 2026-01-01", "25:00",
+     "2026-01-01 13:00 PM", "2026-01-01 24:30", "2026-13", "2026-01-01 12:00 CET", "room 12"],
+)  # fmt: skip
+def test_what_is_no_time_in_words(text):
+    """What may be another day, or no time at all, is refused."""
+    with pytest.raises(ValueError, match="expected a time"):
+        posix_seconds(text)
+
+
+def test_a_form_of_times_is_checked():
+    """A value of another form is refused, and a form that is none is an error with the remedy."""
+    with pytest.raises(ValueError, match="of the form %Y%m%d%H"):
+        time_in("%Y%m%d%H")("2026013125")
+    with pytest.raises(ValueError, match="types: at = 'time soon': a form of times is one of strp"):
+        check_type("at", "time soon")
+    with pytest.raises(ValueError, match="did you mean number"):
+        check_type("a", "numbr")
+
+
+def test_times_of_several_fields_and_durations():
+    """Date and time of day make one time; a second time is the time since the first."""
+    mapping = FieldMapping(
+        target="y", time_field="day + at", types={"until": "time since from"}, ignore=("from",)
+    )
+    decode = MappedDecoder(mapping, parse_json)
+    found = decode(
+        b'{"day": "2026-01-31", "at": 12, "from": "2026-01-31 12:00", "until": '
+        b'"2026-01-31 12:30", "y": 1.5}',
+        None,
+    )
+    assert (found.time, found.x, found.y) == (1769860800.0, {"until": 1800.0}, 1.5)
+    missing = decode(b'{"day": "2026-01-31", "at": null, "until": "2026-01-31", "y": 1}', 7.0)
+    assert (missing.time, missing.x) == (7.0, {})
+
+
+def test_a_number_may_mean_a_missing_value():
+    """-999 in null_values is -999.0 too, as text and as a number, in inputs and labels."""
+    decode = MappedDecoder(FieldMapping(target="y", null_values=("NA", "-999")), parse_json)
+    found = decode(b'{"a": -999.0, "b": "-999.0", "c": 1.5, "d": [], "y": -999.0}', None)
+    assert (found.x, found.y) == ({"c": 1.5}, None)
+
+
+def test_a_label_in_dress_names_its_type():
+    """The dead letter of a label such as $191.31 has the setting that reads it."""
+    with pytest.raises(MalformedError, match=r'types = \{"price" = "amount in \$"\}'):
+        MappedDecoder(FieldMapping(target="price"), parse_json)(b'{"price": "$191.31"}', None)
+    decode = MappedDecoder(FieldMapping("price", types={"price": "amount in $"}), parse_json)
+    assert decode(b'{"price": "$1,191.31"}', None).y == 1191.31
