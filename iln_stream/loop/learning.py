@@ -108,7 +108,7 @@ class LearningCheck(Listener):
             self._nothing_learned(at_end=at_end)
 
     def _times_go_back(self) -> None:
-        self._warn("times_go_back", f"{self._shown_order()}. {_SORT}")
+        self._tell("times_go_back", f"{self._shown_order()}. {_SORT}")
 
     def _shown_order(self) -> str:
         assert self._older is not None
@@ -131,7 +131,7 @@ class LearningCheck(Listener):
             if n + 1 == _LOOKS and name not in names:
                 new = sorted(names - self._seen)
                 since = f"; new since then: {', '.join(new[:5])}" if new else ""
-                self._warn(
+                self._tell(
                     "inputs_vanished",
                     f"the input {name!r} has no value in the last {_LOOKS * _EVERY} events, and "
                     f"had one in those before{since}. If the field was renamed, rename it at the "
@@ -145,13 +145,13 @@ class LearningCheck(Listener):
             if n_labels + late.n_without_event:
                 pair = late.unmet()
                 ids = f", such as {pair[1]!r}; events have ids such as {pair[0]!r}" if pair else ""
-                self._warn(
+                self._tell(
                     "labels_without_events",
                     f"{n_labels + late.n_without_event:,} labels have met no event{ids}, so that "
                     "nothing was learned: their ids must be the same texts as those of the events",
                 )
             elif at_end:
-                self._warn("nothing_learned", f"no label came for {n_events:,} events")
+                self._tell("nothing_learned", f"no label came for {n_events:,} events")
             return
         if isinstance(late, Forecasts):
             why = f"no value came {late.horizon.text} after one of {n:,} events"
@@ -160,9 +160,9 @@ class LearningCheck(Listener):
             field = "y" if self._target is None else self._target
             why = f"no label is in one of {n:,} events: {field!r} is absent, null or in null_values"
             advice = "name the field of the label in target"
-        self._warn("nothing_learned", f"{why}, so that nothing was learned: {advice}")
+        self._tell("nothing_learned", f"{why}, so that nothing was learned: {advice}")
 
-    def _warn(self, problem: str, message: str) -> None:
+    def _tell(self, problem: str, message: str) -> None:
         if not self._found[problem]:
             self._found[problem] = 1
             warnings.warn(f"{self._name}: {message}", IlnWarning, stacklevel=2)
