@@ -140,7 +140,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     if of_labels.get("labels_settings", {}).get("time_field") == "":
         text = '# Labels have no field of a time: with time_field = "", the time of writing counts.'
         _print(out, text, soft_wrap=True)
-    for remark in remarks(shown, fields_given):
+    for remark in remarks(shown, fields_given, labels_by_id=late is not None):
         _print(out, f"# {remark}", soft_wrap=True)
 
 

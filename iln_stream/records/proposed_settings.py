@@ -79,8 +79,13 @@ def _has(field: Field, text: str) -> bool:
     return bool(field.low <= float(text) <= field.high)
 
 
-def remarks(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> list[str]:
-    """Return a line for each guess of a proposal that somebody has to check."""
+def remarks(
+    fields: Sequence[Field], given: Mapping[str, Any] | None = None, *, labels_by_id: bool = False
+) -> list[str]:
+    """Return a line for each guess of a proposal that somebody has to check.
+
+    With `labels_by_id`, an id comes twice: with the event and with its label.
+    """
     names = {each.name for each in fields}
     found = [
         f"No record that was read has the field {as_toml(value)} ({name})."
@@ -88,7 +93,8 @@ def remarks(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> 
         if (value := (given or {}).get(name)) is not None and not names >= {*value.split(JOIN)}
     ]
     found += [_of_label(each, fields) for each in fields if each.role == "label" and each.why]
-    found += [_of_id(each) for each in fields if each.role == "id" and each.repeats]
+    if not labels_by_id:
+        found += [_of_id(each) for each in fields if each.role == "id" and each.repeats]
     found += [
         _of_odd_values(each)
         for each in fields

@@ -148,6 +148,7 @@ def test_labels_among_the_events(command, tmp_path):
     settings = tomllib.loads(done.out)
     assert (settings["target"], settings["id_field"]) == ("charged", "tx")
     assert settings["pending_events"] == 100_000
+    assert "came before" not in done.out  # an id comes twice: with its event and its label
     (tmp_path / "learn.toml").write_text(done.out)
     ran = command("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
     assert (ran.code, f"{N} events, 0 dead letters;" in ran.err) == (0, True), ran.err
