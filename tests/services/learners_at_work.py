@@ -155,12 +155,14 @@ def _loop(
         metrics.export(watched.labels, [retries_metric(lambda: 0.0)])
         metrics.export(watched.labels, label_metrics(_two_logs(folder / "log.db")))
     metrics.export(watched.labels, decoder.metrics())
-    return PrequentialLoop(
+    loop = PrequentialLoop(
         source, learner, listeners, checkpoint=checkpoint, late=late, decoder=decoder,
         details=build_details(
             learner, settings.prediction_intervals, settings.prediction_contributions
         ),
     )  # fmt: skip
+    metrics.export(watched.labels, loop.stepper.metrics())
+    return loop
 
 
 def _two_logs(path: Path) -> Sequencer:

@@ -39,12 +39,14 @@ GRAPHS = (
     Graph(
         "Labels that found no event",
         "Labels per second that became dead letters: *no event*, none with their id waited; "
-        "*corrected*, another label of the same event was learned before.\n\nHealthy: 0. Above: "
+        "*corrected*, another label of the same event was learned before. *No token*: learned, but "
+        "as if the event came with it, as an earlier release predicted it.\n\nHealthy: 0. Above: "
         "the sender of labels uses other ids, or events expire before their labels come.",
         CountsPerSecond,
         (
             Query(rate("iln_labels_without_event_total"), f"{LEARNER} no event"),
             Query(rate("iln_corrected_labels_total"), f"{LEARNER} corrected"),
+            Query(rate("iln_labels_without_token_total"), f"{LEARNER} no token"),
         ),
     ),
     Graph(

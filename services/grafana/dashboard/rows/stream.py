@@ -47,6 +47,13 @@ GRAPHS = (
         (Query(selected("iln_dead_letters_total")),),
     ),
     Graph(
+        "Learning problems",
+        "1 once a run has warned that it learned nothing, that labels found no event, that times "
+        "go back, or that inputs vanished.\n\nHealthy: empty or 0. At 1: read the log.",
+        Short,
+        (Query(selected("iln_learning_problem"), f"{LEARNER} {{{{problem}}}}"),),
+    ),
+    Graph(
         "Repeated events",
         "Records skipped because they repeat a recent event or label. 0 without the setting "
         "recent_ids.\n\nHealthy: flat. A step: a sender retried.",
