@@ -88,10 +88,10 @@ def step_of(times: Sequence[float]) -> float:
 
 
 def features_of(times: Sequence[float]) -> tuple[str, ...]:
-    """Return the time features of which times have different values.
+    """Return the time features that times can have.
 
-    No hour if all times of day are the same; no weekday if a step is a week or longer, or the span
-    shorter than two days; the day of the year if times span most of one.
+    No hour if all times of day are the same; no weekday if a step is a week or longer; the day of
+    the year if times span most of one.
 
     Examples
     --------
@@ -107,5 +107,5 @@ def features_of(times: Sequence[float]) -> tuple[str, ...]:
     step, span = step_of(times), max(times) - min(times)
     has_hours = len({time % _DAY for time in times}) > 1
     has_year = span >= 330 * _DAY and step < 330 * _DAY
-    found = {"hour": has_hours, "weekday": step < 6 * _DAY <= 3 * span, "day_of_year": has_year}
+    found = {"hour": has_hours, "weekday": step < 6 * _DAY, "day_of_year": has_year}
     return tuple(name for name, has in found.items() if has)

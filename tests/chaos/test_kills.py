@@ -21,6 +21,7 @@ LOGS = ["embedded", pytest.param("kafka", marks=pytest.mark.thorough)]
 ONCE = ("--transactional",)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", LOGS)
 def test_promotions_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) -> None:
     """A contest that is killed at random moments ends identical to an uninterrupted one, and

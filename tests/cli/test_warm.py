@@ -56,6 +56,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.thorough
 def test_reports_its_progress(warm):
     """It says where the cache is, each function with its seconds, and how far it is. It can be
     repeated: nothing is left to do. `doctor` names the learners that are compiled, and others."""

@@ -139,6 +139,7 @@ def test_old_machine_code_is_removed(tree):
     assert (old.exists(), recent.exists(), users.exists()) == (False, True, True)
 
 
+@pytest.mark.thorough
 def test_a_day_counts_from_the_last_use(tree):
     """A process that loads machine code keeps it from being removed."""
     source, call, place = tree

@@ -159,6 +159,7 @@ def curl(number: int, url: str, folder: Path) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.thorough
 def test_both_processes_run_with_these_settings(tmp_path: Path, config: Path) -> None:
     """The containers' commands work with the ConfigMap's settings and the how-to's secrets on a
     broker that wants TLS and a password: an event sent to the API is learned and predicted; the
