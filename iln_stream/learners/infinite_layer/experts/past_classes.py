@@ -12,6 +12,9 @@ from iln_stream.learners.infinite_layer.part import Part
 
 Vector = NDArray[np.float64]
 
+RING = 1024
+"""Classes that are remembered."""
+
 MOST_FOLLOWED = 64
 """Successors are counted of so many classes at most, the first ones."""
 
@@ -28,22 +31,23 @@ class PastClasses(Part):
     - `rates-20`, `rates-200`: how often each class came lately.
 
     Where labels are late, the last class is the last one that was known at the prediction, and a
-    period is longer than the delay.
+    period is longer than the delay. An event of weight 0 has no class.
 
     Parameters
     ----------
     memory
-        The last events of the learner that it belongs to.
+        Of the learner that it belongs to; it counts the events.
 
     """
 
     names = ("no-change", "successors", "seasonal", "rates-20", "rates-200")
-    kept = ("counts_from", "delay", "rates", "successors", "matches", "records")
+    kept = ("counts_from", "delay", "labels", "rates", "successors", "matches", "records")
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
         self.counts_from = 0  # events after which the predictions count
         self.delay = 0  # labels that came between the last event's prediction and its label
+        self.labels: Vector = np.full(RING, -1.0)  # of event i at i % RING; -1: none
         self.rates: Vector = np.zeros((len(SPANS), 0))
         self.successors: Vector = np.zeros((0, 0))
         self.matches: Vector = np.zeros(LONGEST)  # share of events equal to the one i + 1 before
@@ -64,7 +68,7 @@ class PastClasses(Part):
         """Write the probabilities to p (5, C), given the number of events of each class (C,)."""
         ahead = 0 if event.delay else self.delay
         predict(
-            self.memory.y, self.memory.n, event.delay, ahead, self.rates, self.successors,
+            self.labels, self.memory.n, event.delay, ahead, self.rates, self.successors,
             self.matches, self.records, counts, p,
         )  # fmt: skip
 
@@ -72,9 +76,10 @@ class PastClasses(Part):
         """Learn the class of an event, before the memory does."""
         self.delay = event.delay
         learn(
-            self.memory.y, self.memory.n, event.delay, self.rates, self.successors, self.matches,
+            self.labels, self.memory.n, event.delay, self.rates, self.successors, self.matches,
             self.records, label, min(event.weight, 1.0),
         )  # fmt: skip
+        self.labels[self.memory.n % RING] = label if event.weight > 0.0 else -1.0
 
     def frozen(self, event: Observation, counts: Vector) -> Vector:
         """Return the present predictions (5, C)."""
@@ -84,5 +89,6 @@ class PastClasses(Part):
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Forget the past classes."""
+        self.labels[:] = -1.0
         for array in (self.rates, self.successors, self.matches, self.records):
             array[:] = 0.0
