@@ -9,6 +9,7 @@ from iln_stream.errors import RefusedError
 from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, state_of
 from iln_stream.learners.contest import Contest, ContestClassifier
 from iln_stream.learners.contest.contest import contest_in
+from iln_stream.records.values import NULLS_OF_0_2
 from iln_stream.service.decoding import FIELDS, NOTATION
 from iln_stream.service.learners import (
     OF_CONTEST,
@@ -99,6 +100,7 @@ def _with_defaults(fields: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the entry of the fields with all settings; None: records were events."""
     names = (*FIELDS, *NOTATION, "format", "decoder")
     usual = {name: default_of(name) for name in names}
+    usual["null_values"] = NULLS_OF_0_2  # as `described` writes the default
     usual = {k: list(v) if isinstance(v, tuple) else v for k, v in usual.items()}
     return {**usual, **(fields or {})}
 
