@@ -61,6 +61,7 @@ def amount(text: str, decimal: str = ".") -> Amount | None:
     (Amount(value=1204.5, unit='$'), Amount(value=-10.2, unit=''), \
 Amount(value=69210.0, unit=''), Amount(value=10951.0, unit='EUR'))
     >>> amount("12 to 15"), amount("007"), amount("3,5")
+    (None, None, None)
 
     """
     text = text.strip().translate(_MINUS)
