@@ -23,6 +23,7 @@ from iln_stream.loop import (
     Regression,
     Step,
 )
+from iln_stream.loop.learning import LearningCheck
 from iln_stream.loop.metrics import Metrics, ModelMetrics, label_metrics
 from iln_stream.loop.progress import HistoryProgress
 from iln_stream.records import EnvelopeDecoder
@@ -150,6 +151,9 @@ def _loop(
         publisher = Publisher(folder / "healthy.model", champion_of(learner))
         metrics.export(watched.labels, publisher.metrics())
         listeners.append(publisher)
+        check = LearningCheck(model, late)
+        listeners.append(check)
+        metrics.export(watched.labels, check.metrics())
         metrics.export(watched.labels, HistoryProgress(n_files=1).metrics())
         metrics.export(watched.labels, [ready_metric(list)])
         metrics.export(watched.labels, [retries_metric(lambda: 0.0)])
