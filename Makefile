@@ -41,10 +41,6 @@ demo: $(VENV)/demo
 test:
 	$(MAKE) --jobs 2 lint warm
 	$(PYTEST) -m 'not thorough' --doctest-modules --pyargs tests iln_stream
-	$(NEWEST) $(PYTEST) tests/services/test_prometheus_config.py tests/streams/kafka/test_transactional.py \
-		'tests/chaos/test_learner_kills.py::test_killed_as_never_killed[kafka-transactional]' \
-		tests/test_end_to_end.py::test_a_stream_through_kafka_is_learned_as_offline
-	PYTHON=$(BIN)/python tests/newest_river.sh
 
 # Everything: what `make test` leaves out has targets of its own.
 test-all:
@@ -70,9 +66,11 @@ test-lowest:
 test-highest:
 	PYTHON=$(PYTHON) tests/dependencies.sh highest --numprocesses $(JOBS) --dist loadfile $(QUICK)
 
-# All tests of Kafka and Prometheus, with their newest releases. `make test` runs some of them so.
+# All tests of Kafka and Prometheus with their newest releases, and River's own checks with the
+# newest River.
 test-newest: $(VENV)/dev
 	$(NEWEST) $(BIN)/pytest tests/streams/kafka tests/services tests/chaos tests/cli tests/service tests/test_end_to_end.py tests/test_failures.py
+	PYTHON=$(BIN)/python tests/newest_river.sh
 
 # Tests of docker-compose.yml. Without a Docker engine it starts its own (needs root on Debian).
 test-stack: $(VENV)/dev

@@ -53,6 +53,7 @@ def learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_what_needs_a_rebuild_is_refused(learned: Path) -> None:
     """A run refuses the snapshot if any of the settings that the page lists is another one."""
     base = settings(learned)

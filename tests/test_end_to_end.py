@@ -203,6 +203,7 @@ def test_a_run_outlives_its_broker(stoppable: KafkaBroker, start: Start) -> None
     assert "5000 events, 0 dead letters" in running.said
 
 
+@pytest.mark.thorough
 def test_an_outage_too_long_ends_the_run(stoppable: KafkaBroker, start: Start) -> None:
     """The run ends with an error if predictions can't be stored in time."""
     topic = create_topic(stoppable.bootstrap)

@@ -26,6 +26,7 @@ def handled(n: int) -> Callable[[dict[str, float]], bool]:
     return lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == n
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "client", ["kafka-python", pytest.param("confluent", marks=pytest.mark.thorough)]
 )
@@ -93,6 +94,7 @@ def test_full_disk(
     assert after.learner == uninterrupted(broker.bootstrap, topic, tmp_path, start).learner
 
 
+@pytest.mark.thorough
 def test_folder_that_goes_away(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
@@ -107,6 +109,7 @@ def test_folder_that_goes_away(
     assert f"can't keep them in {tmp_path}/s/{topic}-0: No such file or directory" in running.said
 
 
+@pytest.mark.thorough
 def test_read_only_folder(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
@@ -141,6 +144,7 @@ def test_read_only_folder(
 # The process
 
 
+@pytest.mark.thorough
 def test_reader_of_the_predictions_that_leaves(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
@@ -180,7 +184,7 @@ def test_sigterm_saves_everything(
     assert offsets == sorted(set(offsets))
 
 
-@pytest.mark.parametrize("transactional", [False, True])
+@pytest.mark.parametrize("transactional", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_a_zombie_replaces_nothing(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path, transactional: bool
 ) -> None:
@@ -244,6 +248,7 @@ class Fragile(RestorableLearner, base.Regressor):
 """
 
 
+@pytest.mark.thorough
 def test_a_poisoned_state_replaces_no_snapshot(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
@@ -284,6 +289,7 @@ def test_a_poisoned_state_replaces_no_snapshot(
 # The broker
 
 
+@pytest.mark.thorough
 def test_broker_absent_at_the_start(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> None:
     """A learner started before its broker waits for it, and logs that."""
     topic = create_topic(stoppable.bootstrap)
@@ -324,6 +330,7 @@ def test_broker_that_goes_away_and_comes_back(
     assert "Traceback" not in running.said
 
 
+@pytest.mark.thorough
 def test_slow_broker(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> None:
     """A broker that hangs for longer than its clients' timeouts costs only time."""
     topic = create_topic(stoppable.bootstrap)
@@ -356,6 +363,7 @@ def generous(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
         yield running
 
 
+@pytest.mark.thorough
 def test_a_message_of_100_mb(generous: KafkaBroker, tmp_path: Path) -> None:
     """A huge message becomes a dead letter with its beginning, and the run continues."""
     topic = create_topic(generous.bootstrap)
@@ -374,6 +382,7 @@ def test_a_message_of_100_mb(generous: KafkaBroker, tmp_path: Path) -> None:
     assert letter["truncated"]
 
 
+@pytest.mark.thorough
 def test_a_flood_is_logged_once(broker: KafkaBroker, topic: str, start: Start) -> None:
     """Ten thousand malformed messages are ten thousand dead letters and one line in the log."""
     produce(broker.bootstrap, topic, [(None, b'{"x": {}, "y": 1}')])  # a valid event

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from support.embedded_log import read, values
 from support.ports import free_port
 from support.running_api import eventually, example
@@ -34,6 +35,7 @@ def has_events(n: int) -> Callable[[dict[str, float]], bool]:
     return lambda now: now.get("iln_events_total", 0.0) >= n
 
 
+@pytest.mark.thorough
 def test_predict_then_feedback(start: Start, tmp_path: Path) -> None:
     """The run predicts what /predict recorded and learns what /feedback brought, each once and as
     without interruption, although both processes are killed while requests are on their way."""

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from support.command_line import python
 
 WITHOUT = (
@@ -26,6 +27,7 @@ def test_everything_public_can_be_imported(tmp_path: Path) -> None:
     run(code, tmp_path)
 
 
+@pytest.mark.thorough
 def test_tests_pass(tmp_path: Path) -> None:
     """Tests of the package pass there, those of saved learners among them."""
     root = Path(__file__).parents[1]

@@ -111,6 +111,7 @@ def test_sessions(page: str) -> None:
     assert tried > 10
 
 
+@pytest.mark.thorough
 def test_champion_and_challengers(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The commands learn, show the contenders, and promote one that then predicts. The page names
     each metric of a contest and each failure policy."""
@@ -133,6 +134,7 @@ def test_champion_and_challengers(here: Path, capsys: pytest.CaptureFixture[str]
     assert not [policy for policy in POLICIES if f"| `{policy}`" not in text]
 
 
+@pytest.mark.thorough
 def test_classes(here: Path) -> None:
     """The settings learn a stream with 1 % positives, with the weights of classes, too; the last
     prediction has the form that the page shows."""
@@ -146,6 +148,7 @@ def test_classes(here: Path) -> None:
     assert [each.label for each in found.probabilities or ()] == [False, True]
 
 
+@pytest.mark.thorough
 def test_fields(here: Path) -> None:
     """`inspect-source` proposes the settings that the page shows, and with them each record is
     learned; so is the CSV file of another country. The page's function reads its format, and the
@@ -164,6 +167,7 @@ def test_fields(here: Path) -> None:
     assert "decoder = our_format:pairs failed: ValueError" in letter["reason"]
 
 
+@pytest.mark.thorough
 def test_forecasts(here: Path) -> None:
     """Each record has one message for each horizon, with the fields that the page shows; the last
     lines have errors below those of the last value, with the service and without."""
@@ -188,6 +192,7 @@ def test_forecasts(here: Path) -> None:
     assert not names["published"]
 
 
+@pytest.mark.thorough
 def test_history(here: Path) -> None:
     """The history is learned and shown, and the run then predicts the log alone; one command ends
     with the same learner as two, and files with other names and separators are learned."""
@@ -207,6 +212,7 @@ def test_history(here: Path) -> None:
     assert "history (export.csv): 2 events, 0 dead letters" in export
 
 
+@pytest.mark.thorough
 def test_kafka(here: Path) -> None:
     """One learner has the records of all twelve partitions."""
     (said,) = run_shell_blocks("kafka.md", here)
@@ -217,6 +223,7 @@ def test_kafka(here: Path) -> None:
     assert header.next_offset == 1200
 
 
+@pytest.mark.thorough
 def test_kafka_in_production(broker: KafkaBroker, tmp_path: Path) -> None:
     """Each topic that the page's settings name is created by the page's commands, with the marks of
     replayed letters as long as the letters. A run with the settings learns, skips a repeat,
@@ -253,6 +260,7 @@ def test_kafka_in_production(broker: KafkaBroker, tmp_path: Path) -> None:
     assert len(read_topic(broker.bootstrap, letters)) == 1
 
 
+@pytest.mark.thorough
 def test_keys(here: Path) -> None:
     """The run learns a model for each customer, and `inspect` shows one."""
     events = [
@@ -267,6 +275,7 @@ def test_keys(here: Path) -> None:
     assert names["model"].predict_one({"customer": "c17", "price": 9.5}) != 0.0
 
 
+@pytest.mark.thorough
 def test_late_labels(here: Path) -> None:
     """The page's orders are predicted, and the three deliveries learned; `inspect` shows how far
     both logs were read. The settings of labels are valid, and the page names all that there are."""
@@ -294,6 +303,7 @@ def test_paper(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 < float(capsys.readouterr().out) <= 0.3
 
 
+@pytest.mark.thorough
 def test_predictions(here: Path) -> None:
     """With the page's settings each prediction has nested intervals that contain it."""
     said, plotted = run_shell_blocks("predictions.md", here)
@@ -310,6 +320,7 @@ def test_predictions(here: Path) -> None:
         assert wide_low <= low <= each.y_pred <= high <= wide_high
 
 
+@pytest.mark.thorough
 def test_recovery(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each row that the table names is in `inspect`; the card and the prediction name the same
     stream and model. The loaded learner has learned all events, and explains by the inputs."""
@@ -331,6 +342,7 @@ def test_recovery(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert set(re.findall(r"'(\w+)'", second)) <= {str(i) for i in range(10)}
 
 
+@pytest.mark.thorough
 def test_several_targets(here: Path) -> None:
     """Each run learns its target, and sees neither as an input; the chain predicts both targets far
     better than their means, which are off by over 1."""
@@ -365,6 +377,7 @@ def answers(printed: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.thorough
 def test_http_api(tmp_path: Path) -> None:
     """In a shell, each command succeeds, and each answer has the form of the one printed."""
     script = "echo\n".join(blocks("http_api.md", "sh")).replace("pip install 'iln-stream[api]'", "")

@@ -23,6 +23,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "html"
 
 
+@pytest.mark.thorough
 def test_every_page_is_in_the_site(site: Path) -> None:
     """Each document has a page that a table of contents leads to; pages load nothing from other
     hosts."""

@@ -142,6 +142,7 @@ def test_a_recreated_topic_of_labels(broker: KafkaBroker, tmp_path: Path) -> Non
         Service(topics.settings())
 
 
+@pytest.mark.thorough
 def test_the_labels_broker_goes_away(
     broker: KafkaBroker, stoppable: KafkaBroker, tmp_path: Path
 ) -> None:

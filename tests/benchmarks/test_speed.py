@@ -35,7 +35,13 @@ def test_peers_predict_before_they_learn():
             assert abs(predictions[-1] - 0.5) < 0.3, peer.name
 
 
-@pytest.mark.parametrize("section", sorted(SECTIONS.keys() - {"startup"}))
+@pytest.mark.parametrize(
+    "section",
+    [
+        pytest.param(name, marks=pytest.mark.thorough if name == "cells" else ())
+        for name in sorted(SECTIONS.keys() - {"startup"})
+    ],
+)
 def test_section_measures(section):
     """Each section fills its tables, for every estimator there is, with positive numbers."""
     for findings in import_module(f"speed.{section}").measure(TINY):

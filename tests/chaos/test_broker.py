@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import pytest
 from support.kafka_broker import KafkaBroker
 
 from chaos.broker_kills import kill_brokers
 from chaos.garbage import flood
 
 
+@pytest.mark.thorough
 def test_broker_killed_under_load(stoppable: KafkaBroker, tmp_path: Path) -> None:
     """A learner whose broker is killed reports the outage, waits, and resumes by itself: nothing is
     lost, learned twice or published twice."""

@@ -35,6 +35,7 @@ def test_promotions_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) 
     assert outcome.n_behind >= 1, "all kills came when there was nothing to lose"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", LOGS)
 def test_forecasts_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) -> None:
     """Forecasters killed at random moments end identical to uninterrupted ones, with the same
@@ -43,6 +44,7 @@ def test_forecasts_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) -
     assert outcome.faults(exactly_once=True) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", LOGS)
 def test_keys_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) -> None:
     """Killed at random moments, with few of its keys in memory, it ends with the same state of each

@@ -34,8 +34,8 @@ def test_killed_as_never_killed(
 @pytest.mark.parametrize(
     ("kind", "way"),
     [
-        ("embedded", "no-transactional"),
         ("kafka", "transactional"),
+        pytest.param("embedded", "no-transactional", marks=pytest.mark.thorough),
         pytest.param("embedded", "transactional", marks=pytest.mark.thorough),
         pytest.param("kafka", "no-transactional", marks=pytest.mark.thorough),
     ],

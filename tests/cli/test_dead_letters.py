@@ -103,6 +103,7 @@ def bad_line(broker, command):
     return topic, where, run
 
 
+@pytest.mark.thorough
 def test_a_record_that_fails_again_is_not_sent_by_itself(bad_line, command, broker):
     """A replay from a timer would send a record that never succeeds for ever: it needs an option.
     Each copy that fails has a letter, but a record is sent only once by each replay."""

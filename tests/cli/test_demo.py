@@ -72,6 +72,7 @@ def shown(tmp_path_factory):
     return Shown(output + rest, folder, page, live)
 
 
+@pytest.mark.thorough
 def test_keep_shows_a_learner_at_work(shown):
     """With --keep, the address that is printed serves a page of a learner, with its state."""
     (model,) = shown.live["models"].values()

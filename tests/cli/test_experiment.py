@@ -3,6 +3,8 @@
 import json
 import sys
 
+import pytest
+
 from iln_stream.research.experiments.catalogue import EXPERIMENTS
 
 
@@ -31,6 +33,7 @@ def test_runs(command, tmp_path):
     assert (tmp_path / "here" / "experiment_concentration.svg").stat().st_size < 60_000
 
 
+@pytest.mark.thorough
 def test_without_matplotlib(command, monkeypatch):
     """Without the extra the error names it."""
     monkeypatch.delitem(sys.modules, "iln_stream.research.experiments.picture", raising=False)

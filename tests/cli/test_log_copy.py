@@ -86,6 +86,7 @@ def test_a_kafka_topic_there_and_back(broker, command, tmp_path):
     assert stored(broker.bootstrap, back) == stored(broker.bootstrap, topic)
 
 
+@pytest.mark.thorough
 def test_an_import_that_was_killed_continues(broker, tmp_path):
     """After kill -9 in the middle of an import, the same command imports the others: nothing is
     missing or twice."""
@@ -118,6 +119,7 @@ def imported(folder):
     return sum(each.next_offset for state in states for each in state.partitions)
 
 
+@pytest.mark.thorough
 def test_ctrl_c(tmp_path):
     """An import that is interrupted says how far it was and how to go on."""
     words = ("log", "import", "synthetic:Friedman", "sqlite:log.db", "--seed=3")

@@ -33,6 +33,7 @@ def answers(url):
         return False
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -79,6 +80,7 @@ def test_a_port_that_is_taken(tmp_path):
     assert f"page_port = {port}: Address already in use" in done.stderr
 
 
+@pytest.mark.thorough
 def test_the_page_of_a_run_ends_with_it(tmp_path):
     """However the run ends, its page does, too, so that a restart finds the port free."""
     append(tmp_path / "log.db", events(0, 50))

@@ -97,6 +97,7 @@ def predicted(flat, *arguments):
     return lines(done.stdout), done.stderr
 
 
+@pytest.mark.thorough
 def test_settings_of_fields_in_the_snapshot(flat):
     """Records are read with the settings of the run that learned them, and the log says so; a given
     setting replaces all of them. Rows to predict need no column of the label, and nothing warns

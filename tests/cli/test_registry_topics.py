@@ -70,6 +70,7 @@ class Orders:
         produce(self._broker.bootstrap, self.name, [(None, each) for each in payloads])
 
 
+@pytest.mark.thorough
 def test_inspected_and_learned(broker, registry, tmp_path):
     """The proposal of `inspect-source` learns the topic, across versions of its schema."""
     topic = Orders(broker, registry)
@@ -102,6 +103,7 @@ def test_inspected_and_learned(broker, registry, tmp_path):
     assert (letter["offset"], letter["payload"]) == (60, '{"price": 1}')
 
 
+@pytest.mark.thorough
 def test_a_registry_that_is_down_loses_nothing(broker, registry, tmp_path):
     """A run that can't get a schema ends before that record; the next run learns from there on."""
     topic = Orders(broker, registry)

@@ -144,6 +144,7 @@ def learned(tmp_path):
     return settings
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", ["predict", *(pytest.param(n, marks=pytest.mark.thorough) for n in ("demo", "rebuild"))]
 )

@@ -52,6 +52,7 @@ def cold(learn: Learn) -> dict[str, Any]:
     return learn("asm", **{VARIABLE: BASELINE})
 
 
+@pytest.mark.thorough
 def test_no_512_bit_registers(cold: dict[str, Any]) -> None:
     """Protects CPUs with AVX2 only from code that they can't run, wherever it was compiled."""
     assert cold["hits"] == 0
@@ -87,6 +88,7 @@ def test_no_instructions_whose_result_is_the_makers_choice(cold: dict[str, Any])
     assert cold["assembly"]["estimates"] == 0
 
 
+@pytest.mark.thorough
 def test_without_a_baseline_all_that_differs(learn: Learn, cold: dict[str, Any]) -> None:
     """The tests above see the differences that they are to exclude."""
     variables = {**BASELINES[BASELINE].variables, "OPENBLAS_CORETYPE": "Prescott"}

@@ -52,6 +52,7 @@ def digests(cache: Path) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.thorough
 def test_a_cold_and_a_warm_process_agree_bit_for_bit(tmp_path):
     """The first process of a release compiles, later ones load: same state, to the last bit.
 
@@ -123,6 +124,7 @@ def test_an_edited_function_is_compiled_anew_for_its_callers(tree):
     assert call() == (8.0, 1)
 
 
+@pytest.mark.thorough
 def test_old_machine_code_is_removed(tree):
     """When sources change, only code of other sources that is unused for a day is removed."""
     source, call, place = tree
@@ -152,6 +154,7 @@ def test_a_day_counts_from_the_last_use(tree):
     assert used.exists()
 
 
+@pytest.mark.thorough
 def test_removing_it_harms_no_process(tree):
     """A process whose folder is removed before it compiles continues without it."""
     _, call, place = tree

@@ -43,7 +43,12 @@ MODELS = [
 @pytest.mark.parametrize(
     ("model", "check"),
     [
-        pytest.param(model, check, id=f"{k}-{type(model).__name__}:{check.__name__}-{n}")
+        pytest.param(
+            model,
+            check,
+            id=f"{k}-{type(model).__name__}:{check.__name__}-{n}",
+            marks=pytest.mark.thorough if isinstance(model, ContestClassifier) else (),
+        )
         for k, model in enumerate(MODELS)
         for n, check in enumerate(checks.yield_checks(model))
     ],

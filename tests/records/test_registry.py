@@ -177,6 +177,7 @@ def test_a_registry_that_is_down(registry):
     assert parse(unknown)
 
 
+@pytest.mark.thorough
 def test_a_registry_that_comes_back(registry):
     """A record waits for a registry that is down for a while, and is then read; retries are
     counted, and exported with the decoder's metrics."""

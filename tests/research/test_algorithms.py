@@ -49,7 +49,7 @@ def test_each_branch(E_t, shrinks):
         assert f.x[-1] == 1.0
 
 
-@pytest.mark.long
+@pytest.mark.thorough
 def test_river_contract():
     """It is a River regressor like any other."""
     checks.check_estimator(ReferenceShrinkingGradient(draws=4))

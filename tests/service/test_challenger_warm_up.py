@@ -166,6 +166,7 @@ class Held(linear_model.LinearRegression):
 """
 
 
+@pytest.mark.thorough
 def test_kill_during_a_warm_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is killed while a challenger learns the log's history begins the warm-up anew, and
     its state equals, to the last bit, that of a run that was not interrupted. During the warm-up

@@ -34,6 +34,7 @@ def inspected(folder: Path) -> str:
     return next(line for line in shown.splitlines() if "CPU baseline" in line)
 
 
+@pytest.mark.thorough
 def test_a_run_resumes_under_another_baseline(tmp_path: Path) -> None:
     """Whoever moves a learner is told that its bits may differ, and how they would not."""
     log = run(tmp_path, **{VARIABLE: str(OURS)})

@@ -83,6 +83,7 @@ def connected(server: HttpServer) -> socket.socket:
     return socket.create_connection((host, int(port)), timeout=10)
 
 
+@pytest.mark.thorough
 def test_idle_connections_are_limited(server: HttpServer) -> None:
     """Connections that send nothing take no more threads and descriptors than a fixed number, and
     do not keep others from being answered: the oldest is closed."""

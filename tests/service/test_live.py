@@ -119,6 +119,7 @@ def shown(running: Command) -> dict[str, Any]:
     return {name: v for name, v in model.items() if name not in of_process} | {"metrics": metrics}
 
 
+@pytest.mark.thorough
 def test_the_same_after_a_kill(path, tmp_path):
     """After SIGKILL and a restart /live shows the same, to the last bit: metrics, curves, steps and
     dead letters."""

@@ -125,6 +125,7 @@ unknown, known = make(Unknown()), make(Known())
 """
 
 
+@pytest.mark.thorough
 def test_a_learner_with_parts_of_ones_own(path: Path) -> None:
     """A learner that could not be restored is refused before anything is learned; one that is
     @restorable resumes in other processes."""

@@ -156,6 +156,7 @@ def held(path: Path) -> tuple[str, ...]:
     )
 
 
+@pytest.mark.thorough
 def test_kill_in_the_middle(path: Path, held: tuple[str, ...]) -> None:
     """A warm start that is killed leaves no snapshot, and neither does one that is stopped, which
     says so; the next run begins with the history anew, and its learner equals to the last bit one

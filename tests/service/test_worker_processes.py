@@ -146,6 +146,7 @@ def lives(pid: int) -> bool:
 # Learning
 
 
+@pytest.mark.thorough
 def test_another_number_of_workers(embedded: EmbeddedLog, tmp_path: Path) -> None:
     """A run that was killed with one process is resumed by two, and then by three, to the bits of
     one process that was not interrupted: a learner does not depend on the process that has it."""
@@ -173,7 +174,11 @@ CHALLENGERS = {"small": {"learner": "pool", "learner_options": {"size": 16}}}
             ),
             id="late labels, challengers, published versions",
         ),
-        pytest.param(("--target", "x.a", "--ignore", "y", "--horizon", "1,3"), id="horizon"),
+        pytest.param(
+            ("--target", "x.a", "--ignore", "y", "--horizon", "1,3"),
+            id="horizon",
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_what_belongs_to_a_partition(
@@ -258,6 +263,7 @@ def stop_outside_transactions(worker: int, path: Path) -> None:
                 return
 
 
+@pytest.mark.thorough
 def test_the_supervisor_is_killed(embedded: EmbeddedLog, tmp_path: Path) -> None:
     """Workers whose supervisor was killed save their state and end; the next run gets their
     partitions, although it begins while they still hold them."""
@@ -290,6 +296,7 @@ def test_a_signal_saves_everything(embedded: EmbeddedLog, tmp_path: Path) -> Non
     assert "[worker 1] partition 3: 98 events, 2 dead letters" in command.said
 
 
+@pytest.mark.thorough
 def test_a_signal_during_the_start(embedded: EmbeddedLog, tmp_path: Path) -> None:
     """Workers that have not begun yet are stopped, too."""
     with run(embedded, tmp_path, 2) as command:
@@ -301,6 +308,7 @@ def test_a_signal_during_the_start(embedded: EmbeddedLog, tmp_path: Path) -> Non
 # One address
 
 
+@pytest.mark.thorough
 def test_one_page_of_metrics(embedded: EmbeddedLog, tmp_path: Path) -> None:
     """/metrics has the series of all partitions, as one process would have them, and how the
     workers are; /live has all models; /ready names the workers that are not ready."""
@@ -349,6 +357,7 @@ def labels(family: Metric) -> set[tuple[str, str, str | None]]:
 # Failures
 
 
+@pytest.mark.thorough
 def test_what_a_restart_can_not_fix(embedded: EmbeddedLog, tmp_path: Path) -> None:
     """A worker that refuses its snapshots is not restarted: the run ends with its message."""
     run_to_the_end(embedded, tmp_path, 1)
@@ -373,6 +382,7 @@ def in_process(path: Path, **more: Any) -> Settings:
     return settings_of(path, **{**own, **more})
 
 
+@pytest.mark.thorough
 def test_a_worker_that_always_fails(
     embedded: EmbeddedLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,6 +407,7 @@ def test_chosen_partitions_are_shared() -> None:
     assert shares_of((1, 3, 5, 6, 9), 3) == [(1, 6), (3, 9), (5,)]
 
 
+@pytest.mark.thorough
 def test_a_loss_is_accepted_by_every_worker(embedded: EmbeddedLog, tmp_path: Path) -> None:
     """Retention deleted records that were not learned: without --accept-loss the run ends and names
     the flag; with it each worker goes on behind the loss."""

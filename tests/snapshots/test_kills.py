@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from time import monotonic, sleep
 
+import pytest
 from support.command_line import environment
 
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
@@ -15,6 +16,7 @@ PROGRAM = Path(__file__).parents[1] / "support" / "publishes_forever.py"
 N_KILLS = 3
 
 
+@pytest.mark.thorough
 def test_versions_never_go_back(tmp_path):
     """A learner is killed at any moment, again and again, and starts over each time."""
     path = tmp_path / "s-0.model"

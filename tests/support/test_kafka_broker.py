@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from support.kafka_broker import DOCKER_IMAGE
 from support.kafka_topics import create_topic
 from support.ports import free_port
@@ -35,6 +37,7 @@ def test_without_any_kafka_the_tests_fail(tmp_path: Path) -> None:
     assert DOCKER_IMAGE in result.stdout
 
 
+@pytest.mark.thorough
 def test_a_broker_in_the_foreground(tmp_path: Path) -> None:
     """`make kafka` prints its address, serves, and cleans up on SIGTERM. If its port is taken, it
     says so in one line, without a Java stack trace."""

@@ -112,6 +112,7 @@ def long_taught(long_run):
     return long_run[0]
 
 
+@pytest.mark.thorough
 def test_goes_on_learning_after_the_last_redraw(long_run):
     """Thanks to the networks, the error of events 3,300 to 4,300 is below three quarters of that of
     an engine whose networks never wake.

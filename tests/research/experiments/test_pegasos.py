@@ -29,6 +29,7 @@ def test_methods_learn(name):
     assert error < (0.45 if "removal" in name else 0.3)
 
 
+@pytest.mark.thorough
 def test_every_point(result):
     """Each method has an error and a standard error at each size; the machine trained to its
     optimum ends below the error of guessing."""

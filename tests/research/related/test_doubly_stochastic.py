@@ -70,6 +70,7 @@ def test_stores_no_features():
     assert len(pickle.dumps(model)) < 700 * 10 + 4000
 
 
+@pytest.mark.thorough
 def test_new_columns():
     """New names leave f as it was for events without them; units of other families work, too."""
     model = DoublyStochasticClassifier(DecisionStumps(), draws=50, seed=0)

@@ -21,7 +21,11 @@ PYPROJECT = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_te
 POINTS = PYPROJECT["project"]["entry-points"]["iln_stream.learners"]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    "model",
+    [MODELS[0], *(pytest.param(model, marks=pytest.mark.thorough) for model in MODELS[1:])],
+    ids=lambda model: type(model).__name__,
+)
 def test_contract(model):
     """The method passes every check of River's for classifiers or regressors."""
     assert model._unit_test_skips() == set()

@@ -33,6 +33,7 @@ def network(model, W):
     return np.array(outputs)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("hidden", "power"), [((7,), 1), ((7, 5), 0), ((7, 5, 4), 1)])
 def test_is_the_sources_network(hidden, power):
     """f is the formula, and a step follows the gradient that finite differences give."""

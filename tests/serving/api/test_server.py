@@ -42,6 +42,7 @@ def serve(tmp_path):
         each.kill()
 
 
+@pytest.mark.thorough
 def test_a_kill_loses_nothing(tmp_path, serve):
     """An event that was answered is in the log although the process is killed at once; a new
     process predicts from the published file as the one before."""

@@ -169,6 +169,7 @@ def content(page):
     )
 
 
+@pytest.mark.thorough
 def test_a_killed_learner_comes_back_as_it_was(tmp_path, run, page_of, show):
     """The page keeps the last data, says since when the learner is gone, and later shows the same.
 
@@ -212,6 +213,7 @@ def shows_a_promotion(page, card, words):
     assert [note for note in notes if note] == [words.split(" at ")[0]]
 
 
+@pytest.mark.thorough
 def test_a_contest_shows_who_predicts_best(tmp_path, run, show):
     """Contenders, errors and evidence are those of /metrics; a promotion moves the champion's
     mark."""
@@ -288,6 +290,7 @@ def test_new_events_appear_as_they_are_learned(tmp_path, run, show):
     assert figures(page)["iln_events_total"] == 1100
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("last", [13_000, pytest.param(27_000, marks=pytest.mark.thorough)])
 def test_nothing_grows(tmp_path, run, page_of, show, last):
     """Neither elements nor listeners nor memory grow once lists and curves are full."""
@@ -350,6 +353,7 @@ def test_axe_finds_nothing(request, show, task, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.thorough
 def test_axe_finds_nothing_while_the_learner_is_awaited(page_of, show):
     """The page without any data has no problem either, and says what it waits for."""
     page = show(page_of(f"http://127.0.0.1:{free_port()}"))
@@ -374,6 +378,7 @@ def test_charts_are_read_with_the_keyboard(regression, show):
     assert "event" not in page.locator("#windowed-0 .legend:visible").inner_text()
 
 
+@pytest.mark.thorough
 def test_a_model_is_chosen(tmp_path, run, show):
     """With several learners, the choice is in the address, and stays when the page is reloaded."""
     create_topic(tmp_path / "log.db", "events", 2)

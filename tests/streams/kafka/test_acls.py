@@ -90,7 +90,9 @@ def production(secured, folder, client="kafka-python"):
     )
 
 
-@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
+@pytest.mark.parametrize(
+    "client", ["kafka-python", pytest.param("confluent", marks=pytest.mark.thorough)]
+)
 def test_the_rights_are_enough(secured, client, tmp_path):
     """With the page's rights a run learns, publishes in transactions, and writes dead letters."""
     plain = secured.broker.bootstrap

@@ -99,6 +99,7 @@ def test_no_broker():
         KafkaAppender("a", bootstrap="127.0.0.1:1", options={"bootstrap_timeout_ms": 500})
 
 
+@pytest.mark.thorough
 def test_broker_that_goes_away(stoppable):
     """A broker killed between two appends makes the second one fail in bounded time; once it is
     back, a new appender appends, and all acknowledged records are there."""

@@ -36,6 +36,12 @@ def open_sink(broker, client):
         yield open_one
 
 
+SHORT = pytest.mark.parametrize(
+    "client", ["kafka-python", pytest.param("confluent", marks=pytest.mark.thorough)], indirect=True
+)
+"""Outages take long, so `make test` has them with the default client."""
+
+
 def _close(sink):
     with suppress(SinkError):  # a sink that failed in the test still fails
         sink.close()
@@ -175,6 +181,7 @@ def test_a_refusal_in_the_background_fails_write(broker, open_sink):
 # Brokers that go away
 
 
+@SHORT
 def test_an_outage_at_flush_is_an_error_in_time(stoppable, open_sink):
     """During an outage `flush` fails within the delivery time in the options."""
     name = create_topic(stoppable.bootstrap)
@@ -197,6 +204,7 @@ def test_an_outage_at_flush_is_an_error_in_time(stoppable, open_sink):
     assert values(stoppable.bootstrap, name) == [b"before"]
 
 
+@SHORT
 def test_a_short_outage_loses_and_repeats_nothing(stoppable, open_sink):
     """Messages written before, during and after an outage are each stored once, in order."""
     name = create_topic(stoppable.bootstrap)

@@ -71,6 +71,14 @@ def offsets(records):
     return [record.offset for record in records]
 
 
+SHORT = pytest.mark.parametrize(
+    "client",
+    [KafkaSource, pytest.param(ConfluentSource, marks=pytest.mark.thorough)],
+    indirect=True,
+)
+"""Outages take long, so `make test` has them with the default client."""
+
+
 # Order and completeness
 
 
@@ -361,6 +369,7 @@ def test_big_records(broker, topic, open_source):
 # Outages
 
 
+@SHORT
 def test_a_broker_goes_and_comes_back(stoppable, open_source):
     """After an outage in the middle of a stream no record is lost or repeated."""
     topic = create_topic(stoppable.bootstrap)
@@ -380,6 +389,7 @@ def test_a_broker_goes_and_comes_back(stoppable, open_source):
     assert source.lag == 0
 
 
+@SHORT
 def test_a_broker_away_at_the_end_is_no_end(stoppable, open_source):
     """An outage does not count as the end for `stop_at_end`."""
     topic = create_topic(stoppable.bootstrap)

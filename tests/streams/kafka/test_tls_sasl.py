@@ -36,9 +36,9 @@ def secured(tmp_path_factory):
     ("way", "client"),
     [
         ("PLAIN", "kafka-python"),
-        ("SCRAM-SHA-512", "kafka-python"),
-        ("SCRAM-SHA-512", "confluent"),
-        ("mutual", "kafka-python"),
+        pytest.param("SCRAM-SHA-512", "kafka-python", marks=pytest.mark.thorough),
+        pytest.param("SCRAM-SHA-512", "confluent", marks=pytest.mark.thorough),
+        pytest.param("mutual", "kafka-python", marks=pytest.mark.thorough),
         ("mutual", "confluent"),
     ],
 )
@@ -141,6 +141,7 @@ def test_name_of_the_broker(secured, tmp_path):
                 output_stream(asked, "kafka:nothing").log(0, "earliest")
 
 
+@pytest.mark.thorough
 def test_the_page(secured, tmp_path):
     """The how-to's files and commands work as printed, in another folder and with this broker."""
     place = tmp_path / "etc"
