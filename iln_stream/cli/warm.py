@@ -1,7 +1,10 @@
 """`iln-stream warm`: compiles the learners' loops ahead of their first use."""
 
+import os
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from rich.console import Console
 
@@ -14,6 +17,8 @@ from iln_stream.service.warming import Warming
 
 def warm_cache(names: Sequence[str], console: Console) -> None:
     """Compile what each learner needs, by name, and report it; by default for all learners.
+
+    As many learners at a time as there are processors.
 
     Raises
     ------
@@ -33,21 +38,29 @@ def warm_cache(names: Sequence[str], console: Console) -> None:
     begun = time.monotonic()
     _say(console, f"compiling into {cache_folder()}")
     wanted = list(names) or known
-    for i, name in enumerate(wanted, 1):
-        _warm(name, f"{name} ({i} of {len(wanted)})", console)
+    titles = [f"{name} ({i} of {len(wanted)})" for i, name in enumerate(wanted, 1)]
+    reports = [partial(_report, console, title) for title in titles]
+    warmings = [Warming(name, report) for name, report in zip(wanted, reports, strict=True)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        try:
+            for title, warming in zip(titles, pool.map(_run, warmings), strict=True):
+                n = warming.n_compiled
+                count = f"{n} functions compiled" if n else "nothing was left to compile"
+                _say(console, f"{title}: {count}")
+        except BaseException:
+            for warming in warmings:
+                warming.stop()
+            raise
     _say(console, f"done in {time.monotonic() - begun:.0f} s")
 
 
-def _warm(name: str, title: str, console: Console) -> None:
-    done: list[str] = []
+def _run(warming: Warming) -> Warming:
+    warming.run()
+    return warming
 
-    def report(function: str, seconds: float) -> None:
-        done.append(function)
-        _say(console, f"{title}: {function}, {seconds:.1f} s")
 
-    Warming(name, report).run()
-    count = f"{len(done)} functions compiled" if done else "nothing was left to compile"
-    _say(console, f"{title}: {count}")
+def _report(console: Console, title: str, function: str, seconds: float) -> None:
+    _say(console, f"{title}: {function}, {seconds:.1f} s")
 
 
 def _say(console: Console, text: str) -> None:

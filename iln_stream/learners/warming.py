@@ -67,6 +67,8 @@ def exercise(name: str, part: str | None = None) -> None:
             _learn_event(learner, t)
         if part is None and hasattr(learner, "predict_token"):
             _learn_late(learner)
+        if part is None and isinstance(learner, InfiniteLayerRegressor | InfiniteLayerClassifier):
+            learner._engine.inputs.reinitialise(())  # as when it heals
         if part is None and isinstance(learner, InfiniteLayerRegressor):
             _ = learner.target_unit, learner.relevance, learner.drift  # as metrics do
             if learner.profile == "accurate":
@@ -96,7 +98,7 @@ def _keep(learner: InfiniteLayerRegressor, part: str) -> None:
     networks = part == "networks"
     engine.mixture.keep(lambda expert: (expert in engine.moving.experts) == networks)
     if networks:
-        engine.intervals = None
+        engine.intervals = engine.plain = None
 
 
 def _learn_event(learner: Any, t: int) -> None:

@@ -1,9 +1,9 @@
 """Whether a run learns what its records have: labels, times in order, and the same inputs."""
 
 import warnings
-from datetime import UTC, datetime
 
-from iln_stream.errors import IlnWarning, RefusedError
+from iln_stream.errors import IlnWarning
+from iln_stream.loop.event_order import EventOrder
 from iln_stream.loop.forecasts import Forecasts
 from iln_stream.loop.late_labels import LateLabels
 from iln_stream.loop.step import Listener, Step
@@ -22,9 +22,6 @@ _LOOKS = 10
 
 _EVENTS = 1_000
 """Events after which a run that goes on is warned of what it did not learn."""
-
-_FEW, _MOST = 0.01, 0.9
-"""Shares of events that are older than the event before: what is warned of, and what is refused."""
 
 
 class LearningCheck(Listener):
@@ -59,11 +56,8 @@ class LearningCheck(Listener):
         self._name = name
         self._late = late
         self._target = target
-        self._refuses = refuses
+        self._order = EventOrder(name, refuses=refuses)
         self._steps: list[Step] = []
-        self._before: Step | None = None
-        self._n_older = 0
-        self._older: tuple[Step, Step] | None = None
         self._usual: dict[str, int] = {}  # looks since each usual input was there last
         self._seen: set[str] = set()
         self._n_looks = 0
@@ -83,7 +77,7 @@ class LearningCheck(Listener):
         Raises
         ------
         RefusedError
-            When more than 90 % of a file's events are older than the event before.
+            When a file runs backwards; see `EventOrder.check`.
 
         """
         steps, self._steps = self._steps, []
@@ -91,32 +85,14 @@ class LearningCheck(Listener):
         events = [step for step in steps if not step.late]
         self.n_events += len(events)
         for event in events:
-            if event.time is None:
-                continue
-            before = self._before
-            if before is not None and before.time is not None and event.time < before.time:
-                self._n_older += 1
-                self._older = self._older or (before, event)
-            self._before = event
+            self._order.on_step(event)
         for event in events[::_EVERY]:
             self._look(event)
-        if self._n_older > _FEW * self.n_events and (at_end or self.n_events >= _EVENTS):
-            self._times_go_back()
-        if self._refuses and self._n_older > max(2, _MOST * (self.n_events - 1)):
-            raise RefusedError(f"{self._name}: newest first: {self._shown_order()}. {_SORT}")
+        out_of_order = self._order.check()
+        if out_of_order and (at_end or self.n_events >= _EVENTS):
+            self._tell("times_go_back", out_of_order)
         if not self.n_learned and self.n_events and (at_end or self.n_events >= _EVENTS):
             self._nothing_learned(at_end=at_end)
-
-    def _times_go_back(self) -> None:
-        self._tell("times_go_back", f"{self._shown_order()}. {_SORT}")
-
-    def _shown_order(self) -> str:
-        assert self._older is not None
-        a, b = self._older
-        return (
-            f"{self._n_older:,} of {self.n_events:,} events are older than the event before, such "
-            f"as record {b.offset} ({_text(b.time)}) after record {a.offset} ({_text(a.time)})"
-        )
 
     def _look(self, event: Step) -> None:
         """Compare the names of an event's inputs with those that all earlier ones had."""
@@ -179,13 +155,3 @@ class LearningCheck(Listener):
                 "problem",
             ),
         )
-
-
-_SORT = "Events are learned in the order in which they come: sort them by time, the oldest first"
-
-
-def _text(time: float | None) -> str:
-    try:
-        return datetime.fromtimestamp(time or 0.0, UTC).isoformat().replace("+00:00", "Z")
-    except (ValueError, OverflowError, OSError):
-        return repr(time)

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from iln_stream.errors import IlnError, SnapshotError
 from iln_stream.loop import Listener, NothingLearnedError, PrequentialLoop, Task
-from iln_stream.loop.logs import EventOrder
+from iln_stream.loop.event_order import EventOrder
 from iln_stream.loop.metrics import Metrics
 from iln_stream.loop.progress import HistoryProgress, LoggedProgress, Progress
 from iln_stream.records import EnvelopeDecoder, MalformedError
@@ -132,6 +132,7 @@ class History:
                     reading = live.reading(file.records, file.stream, source)
                     _continue(reading.mapped, values)
                     self._run(reading.loop([order, *shown, watched], never_learned=not may_fail))
+                order.check()
                 reading.warn_of_unseen()
                 if reading.mapped is not None:
                     values = reading.mapped.last_values()

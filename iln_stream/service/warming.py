@@ -21,6 +21,9 @@ __all__ = ["KEYED", "Warming"]
 
 log = logging.getLogger(__name__)
 
+_TURN = threading.Lock()
+"""Held by the thread in which a learner does everything once, in this process."""
+
 _ROOT = str(Path(errors.__file__).parents[1])
 
 
@@ -80,7 +83,7 @@ class Warming:
                 self._compile(self.name)
         if self._stopped:
             return
-        with reporting(self._count):
+        with _TURN, reporting(self._count):  # numba tells every listener of each compilation
             exercise_keys() if self.name == KEYED else exercise(self.name)
         if writable:
             mark(self.name)

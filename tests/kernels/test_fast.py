@@ -132,6 +132,7 @@ def some_events(kind):
         y[[40, 80, 81]] = 1e6, -1e150, 300.0
     elif kind == "constant":
         y[:] = -3.0
+    x.setflags(write=False)  # as rows are that a learner gives: the same compiled loops
     return x, y
 
 

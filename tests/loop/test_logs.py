@@ -1,4 +1,4 @@
-"""What listeners write to the run's log: promotions, outages, events in the wrong order."""
+"""What listeners write to the run's log: promotions and outages."""
 
 import logging
 from time import perf_counter
@@ -6,9 +6,8 @@ from time import perf_counter
 import pytest
 from support.list_source import LIST, ListSource
 
-from iln_stream.errors import RefusedError
 from iln_stream.loop import Details, Step
-from iln_stream.loop.logs import ChampionLog, ConnectionLog, EventOrder
+from iln_stream.loop.logs import ChampionLog, ConnectionLog
 from iln_stream.records import Command, DeadLetter
 
 
@@ -96,32 +95,3 @@ def test_an_outage_while_other_partitions_keep_the_loop_busy(source, log, caplog
     log.on_step(step(ended=perf_counter() + 1.1))
     (message,) = caplog.messages
     assert message.startswith("the broker at h:9092 is unreachable; waiting ")
-
-
-def test_older_events_are_counted(caplog):
-    """Events older than the one before are counted, equal times and late labels are not, and only
-    the first one is logged."""
-    order = EventOrder("h.csv")
-    for offset, time in enumerate([5.0, 5.0, 4.0, None, 9.0, 8.0]):
-        order.on_step(step(offset, time))
-    order.on_step(step(6, 1.0, late=True))
-    assert (order.n_older, order.first, order.last) == (2, 4.0, 9.0)
-    assert [r.message.partition(" is older")[0] for r in caplog.records] == ["h.csv: record 2"]
-    assert caplog.records[0].levelno == logging.WARNING
-
-
-def test_a_stream_that_runs_backwards():
-    """Newest first is refused soon."""
-    order = EventOrder("h.csv")
-    for offset in range(20):
-        order.on_step(step(offset, 100.0 - offset))
-    with pytest.raises(RefusedError, match=r"h\.csv: 20 of the first 21 .*oldest first"):
-        order.on_step(step(20, 0.0))
-
-
-def test_a_shuffled_stream_is_learned():
-    """Half of the events out of order is not backwards."""
-    order = EventOrder("h.csv")
-    for offset in range(1000):
-        order.on_step(step(offset, float(offset * 619 % 1000)))
-    assert 300 < order.n_older < 700

@@ -308,7 +308,7 @@ def test_bad_records_are_counted(path: Path, caplog: pytest.LogCaptureFixture) -
     (warmed,) = warm_start(settings(path, name))
     assert (warmed.history["n_dead_letters"], warmed.history["n_older"]) == (1, 1)
     assert "h.csv: record 10 can't be learned: y: expected a number" in caplog.text
-    assert "h.csv: record 9 is older than the record before" in caplog.text
+    assert "1 events are older than the event before" in caplog.text
 
 
 def test_rebuild(path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import IlnWarning
+from iln_stream.learners.checks import not_a_mapping
 from iln_stream.learners.explaining import Explanation, explain_one
 from iln_stream.learners.infinite_layer.hashed_categories import (
     EffectsTable,
@@ -164,8 +165,11 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
     def _with_hashed(self, x: Mapping[Any, float]) -> SplitInputs | None:
         """Return an event that has hashed categories; None for one that is the engine's alone."""
         place = self._engine.inputs.columns.place
-        if self._categories.routing.is_plain(x, place):
-            return None
+        try:
+            if place is self._categories.routing.plain and len(x) == len(place):
+                return None
+        except TypeError:
+            raise not_a_mapping(x) from None
         event = self._categories.divided(x, place)
         return event if event.names else None
 

@@ -143,7 +143,9 @@ class Routing:
 
     def _forget(self) -> None:
         self._place: Mapping[Any, int] | None = None
-        self._n_plain = -1
+        self.plain: Mapping[Any, int] | None = None
+        """The columns, while none is a category's and there is room for more: an event with as many
+        names is the engine's alone, as a category among them would get a column."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies follow their own engine's columns."""
@@ -153,17 +155,6 @@ class Routing:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
-
-    def is_plain(self, x: Mapping[Any, float], place: Mapping[Any, int]) -> bool:
-        """Return whether x is for the engine alone, by a quick test that may miss some.
-
-        No column is a category's, and x has as many names as there are columns. A category among
-        them would get a column.
-        """
-        try:
-            return len(x) == self._n_plain and place is self._place
-        except TypeError:
-            raise not_a_mapping(x) from None
 
     def split(
         self, x: Mapping[Any, float], place: Mapping[Any, int]
@@ -216,7 +207,7 @@ class Routing:
         self.fields.extend(fresh)
         if n < YOUNG:
             self.whole.extend(field for field in fresh if field != OTHERS)
-            self._place = None
+            self._forget()
         for field in fresh:  # last, so that where warnings are errors, only one event is missed
             _warn(field)
         return n < YOUNG
@@ -230,7 +221,7 @@ class Routing:
         for field in fields.values():
             self._n_columns[field] = self._n_columns.get(field, 0) + 1
         room = len(place) < self.max_columns
-        self._n_plain = len(place) if room and not fields and not self.whole else -1
+        self.plain = place if room and not fields and not self.whole else None
 
 
 def _warn(field: str) -> None:

@@ -98,6 +98,7 @@ class Inputs(Part):
         stats = no_statistics(int(columns.sum()))
         if self.memory is not None:
             rows = np.ascontiguousarray(self.memory.columns[columns].T)
+            rows.flags.writeable = False  # as an event's row: the same compiled loop
             for n, i in self.memory.numbered():
                 join(rows[i], stats, n)
         self.stats[:, columns] = stats

@@ -84,16 +84,13 @@ def test_endless_fields_share_their_statistics():
 
 
 def test_plain_events_are_known_by_their_number_of_names():
-    """The quick test holds only without categories, with room, and for the columns last seen."""
+    """Their columns are the ones last seen, without categories and with room for more."""
     routing = Routing(3)
     place = {"a": 0, "b": 1}
-    x = {"a": 1.0, "b": 2.0}
-    assert not routing.is_plain(x, place)
-    routing.split(x, place)
-    assert routing.is_plain(x, place)
-    assert not routing.is_plain({"a": 1.0}, place)
-    assert not routing.is_plain(x, dict(place))
-    assert not copy.deepcopy(routing).is_plain(x, place)
+    assert routing.plain is None
+    routing.split({"a": 1.0, "b": 2.0}, place)
+    assert routing.plain is place
+    assert copy.deepcopy(routing).plain is None
     for other in ({"a": 0, "id=3": 1}, {"a": 0, "b": 1, "c": 2}):
-        routing.split(x, other)
-        assert not routing.is_plain(dict.fromkeys(other, 1.0), other)
+        routing.split(dict.fromkeys(other, 1.0), other)
+        assert routing.plain is None

@@ -99,8 +99,9 @@ def test_a_field_of_few_categories_is_the_engines_alone(learner):
     """Up to 32 categories of a field nothing is hashed, and every bit is the engine's."""
     model = learned(learner, 200, n_ids=COLUMNS_PER_FIELD)
     engine = learner.clone()._engine
+    label = int if isinstance(learner, InfiniteLayerClassifier) else float
     for x, y in stream(200, n_ids=COLUMNS_PER_FIELD):
-        engine.learn(x, y)
+        engine.learn(x, label(y))
     assert predicted(model, EVENTS) == [engine.predict(x) for x, _ in EVENTS]
     assert (model.n_hashed, model.n_hashed_names, model.occupied_cells) == (0, 0.0, 0.0)
     assert model.state()["categories"] is None
