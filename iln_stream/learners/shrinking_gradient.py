@@ -104,14 +104,14 @@ class Watch:
         self._n = 0
         self._mean_square = 0.0  # of the targets
 
-    def event(self, t: int, y_t: float, E_t: Estimate, f_t: Iterate) -> list[str]:
+    def event(self, t: int, y_t: float, noise: float, f_t: Iterate) -> list[str]:
         """Check event t = 1, 2, .. before f_t is updated; return the warnings to give.
 
-        Each is given once in a run.
+        The noise is E_t's. Each warning is given once in a run.
         """
         B, T, warned = self._norm_bound, self._horizon, []
-        self.noise = f_t.noise(E_t.draws)
-        if self.noise != 0.0:
+        self.noise = noise
+        if noise != 0.0:
             self._n += 1
             self._mean_square += (y_t * y_t - self._mean_square) / self._n
             if self._n >= _SETTLED_FROM and self._is_drowned():
@@ -349,7 +349,8 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
             E_t = self.estimate_row(x_t)  # Algorithm 2
             if not math.isfinite(E_t.value):
                 E_t = self._begin_again(x_t)
-            for message in self._watch.event(t, y_t, E_t, self._f):
+            noise = self._f.noise(E_t.draws)
+            for message in self._watch.event(t, y_t, noise, self._f):
                 warnings.warn(message, IlnWarning, stacklevel=3)  # at the caller of learn_one
             step = self._step(t, w_t)
             shrunk = abs(E_t.value) >= 16 * B
