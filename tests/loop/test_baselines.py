@@ -108,6 +108,18 @@ def test_a_late_class_is_compared_with_the_frequencies_at_the_prediction():
     )
 
 
+def test_a_late_class_among_as_many_classes_as_are_kept():
+    """With 32 classes a late label is still scored by the counts when its event came."""
+    baselines = Classification().baselines(100)
+    known = tuple(float(n == 0) or 2.0 for n in range(32))
+    late = step(0, "e", late=True)._replace(baselines=known)
+    baselines.update([*(step(y) for y in range(32)), late])
+    before = Classification().baselines(100)
+    before.update([step(y) for y in range(32)])
+    total = 32 * running(before)["class_frequencies"] + math.log(sum(known))
+    assert running(baselines)["class_frequencies"] == pytest.approx(total / 33)
+
+
 def test_huge_labels_leave_the_mean_finite():
     """Labels of opposite sign near the largest float must not make the mean infinite for ever."""
     baselines = Regression().baselines(2)

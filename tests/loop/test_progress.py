@@ -10,7 +10,7 @@ from rich.console import Console
 from support.list_source import LIST
 
 from iln_stream.loop import Step
-from iln_stream.loop.progress import LoggedProgress, Progress
+from iln_stream.loop.progress import HistoryProgress, LoggedProgress, Progress
 from iln_stream.records import DeadLetter
 
 LETTER = DeadLetter.of("s", 0, 9, b"", "y: missing")
@@ -84,3 +84,11 @@ def test_lines_of_the_log(caplog):
     assert lines.pop() == "h.csv: record 9 can't be learned: y: missing"
     assert 9 <= len(lines) <= 12
     assert all(line.endswith("events so far") for line in lines)
+
+
+def test_events_of_a_history_are_counted():
+    """An event counts once, also where its label comes late."""
+    progress = HistoryProgress(n_files=1)
+    for one in (step(), step(), step()._replace(late=True)):
+        progress.on_step(one)
+    assert [metric.read() for metric in progress.metrics()] == [2]

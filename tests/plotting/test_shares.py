@@ -33,6 +33,16 @@ def test_relevance(learner):
     assert bars(plot_weights(learner)) == pytest.approx(learner.expert_weights)
 
 
+def test_shares_are_written_at_the_bars():
+    """In hundredths; a share that would be rounded to 0 is no 0."""
+
+    class Learner:
+        relevance = {"a": 0.751, "b": 0.248, "c": 0.001, "d": 0.0}  # noqa: RUF012
+
+    (axes,) = plot_relevance(Learner()).axes
+    assert [text.get_text() for text in axes.texts] == ["0.75", "0.25", "< 0.01", "0.00"]
+
+
 def test_others_are_one_bar(learner):
     """Beyond `most`, inputs share a bar, so that all bars sum to one."""
     found = bars(plot_relevance(learner, most=1))
