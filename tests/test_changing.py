@@ -67,6 +67,7 @@ def test_what_needs_a_rebuild_is_refused(learned: Path) -> None:
             Recovery(base.model_copy(update={name: value}), stream, reader)
 
 
+@pytest.mark.thorough
 def test_what_may_change_is_no_reason_to_refuse(learned: Path) -> None:
     """A run resumes with other values of the settings that the page calls free."""
     may_change = set(CHANGING["classes"]()["may change"])

@@ -175,6 +175,7 @@ def test_what_is_no_event_is_kept_apart(broker: KafkaBroker, topic: str, start: 
 # A live process
 
 
+@pytest.mark.thorough
 def test_a_run_outlives_its_broker(stoppable: KafkaBroker, start: Start) -> None:
     """The run waits during an outage, then learns the other events, each once."""
     topic = unique_topic("outage")

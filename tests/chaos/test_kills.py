@@ -83,6 +83,7 @@ def test_late_labels_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str,
     assert outcome.n_behind >= 1, "all kills came when there was nothing to lose"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "way", ["no-transactional", pytest.param("transactional", marks=pytest.mark.thorough)]
 )

@@ -19,6 +19,7 @@ def test_lists(command):
     assert "Traceback" not in done.err
 
 
+@pytest.mark.thorough
 def test_runs(command, tmp_path):
     """It reports progress, notes and where the claim is, and writes the document with versions and
     the plot."""

@@ -57,6 +57,7 @@ def mixed(n, seed=1):
     ]
 
 
+@pytest.mark.thorough
 def test_a_kafka_topic_there_and_back(broker, command, tmp_path):
     """Each partition comes back as it was: its order, keys, values and times to the millisecond,
     records without a value included. A topic with other partitions is refused."""

@@ -101,6 +101,7 @@ def tree(request, tmp_path):
     return package / "kernels" / "columns.py", call, place
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "tree",
     [

@@ -157,6 +157,7 @@ def test_records_that_are_wrong(registry, damage, reason):
         parser(registry)(payload)
 
 
+@pytest.mark.thorough
 def test_a_registry_that_is_down(registry):
     """A known schema is still read; for another one the registry is asked until patience ends."""
     known, unknown = (

@@ -66,6 +66,7 @@ def test_a_restart_changes_nothing(path: Path, kind: str) -> None:
     assert len({prediction["model"]["version"] for prediction in found}) == 1
 
 
+@pytest.mark.thorough
 def test_commands_on_snapshots(path: Path) -> None:
     """`inspect`, `predict` and `rebuild` work on a classifier's snapshots as on a regressor's, and
     a published version predicts the same."""

@@ -52,6 +52,7 @@ def test_a_process_that_fails_is_started_again(tmp_path: Path) -> None:
     assert all(worker.is_over and worker.child is None for worker in supervised.workers)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("job", "reason"), [("fail", "no disk"), ("end_silently", "ended with exit code 0")]
 )

@@ -104,6 +104,7 @@ def test_a_learner_of_each_partition(path: Path) -> None:
         assert header.positions.keys() == {("log-events", number), ("log-labels", number)}
 
 
+@pytest.mark.thorough
 def test_a_recreated_log_of_labels(path: Path) -> None:
     """A log of labels that was deleted and created again is noticed."""
     other = path.with_name("labels.db")

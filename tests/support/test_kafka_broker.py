@@ -15,6 +15,7 @@ from support.ports import free_port
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.thorough
 def test_without_any_kafka_the_tests_fail(tmp_path: Path) -> None:
     """Without a Kafka, tests fail with what to install, and are not skipped."""
     environment = {k: v for k, v in os.environ.items() if k not in ("JAVA_HOME", "PYTEST_ADDOPTS")}

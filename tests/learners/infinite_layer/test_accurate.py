@@ -81,6 +81,7 @@ def size_without_ring(engine):
     return len(to_bytes(engine.state())) - len(to_bytes(engine.networks.ring.state()))
 
 
+@pytest.mark.thorough
 def test_after_the_memory_is_full():
     """Only `sparse` is redrawn once the memory has lost history, if the stream turns over; and only
     the networks' ring grows.

@@ -92,8 +92,16 @@ def poison(effects, where):
     ("name", "where"),
     [
         ("accurate", "table"),
-        *(("fast", where) for where in ("table", "field", "errors", "predicted", "squares")),
-        *(("classifier", where) for where in ("table", "log_weights", "predicted", "squares")),
+        ("fast", "table"),
+        ("classifier", "log_weights"),
+        *(
+            pytest.param(name, where, marks=pytest.mark.thorough)
+            for name, wheres in (
+                ("fast", ("field", "errors", "predicted", "squares")),
+                ("classifier", ("table", "predicted", "squares")),
+            )
+            for where in wheres
+        ),
     ],
 )
 def test_heals(name, where):

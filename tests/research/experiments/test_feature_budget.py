@@ -48,6 +48,7 @@ def test_doubly_stochastic_account():
     assert total == kind.psi(size, T) == kind.draws(size, T)
 
 
+@pytest.mark.thorough
 def test_more_units_lose_less(result):
     """Of each estimator the larger size has the smaller loss, and spends more."""
     for name in KINDS:

@@ -115,6 +115,7 @@ def test_a_regression_shows_what_the_metrics_say(regression, show):
     assert page.locator("#checkpoints tbody tr").count() > 0
 
 
+@pytest.mark.thorough
 def test_algorithm_1_shows_what_the_metrics_say(tmp_path, run, show):
     """Shrink frequency and norm of alpha are those of /metrics; parts that it lacks are hidden."""
     append(tmp_path / "log.db", events(0, 400))

@@ -76,7 +76,7 @@ SHORT = pytest.mark.parametrize(
     [KafkaSource, pytest.param(ConfluentSource, marks=pytest.mark.thorough)],
     indirect=True,
 )
-"""Outages take long, so `make test` has them with the default client."""
+"""What takes long, `make test` has with the default client."""
 
 
 # Order and completeness
@@ -92,6 +92,7 @@ def test_each_record_comes_once_in_offset_order(broker, topic, open_source):
     assert source.lag == 0
 
 
+@SHORT
 @pytest.mark.parametrize("tail", ["commit", "abort"])
 def test_gaps_hide_nothing(broker, topic, open_source, tail):
     """Transaction markers and aborted records are skipped, and the lag falls to 0, also at the end
@@ -275,6 +276,7 @@ def delete_before(bootstrap, topic, offset):
         admin.delete_records({TopicPartition(topic, 0): offset})
 
 
+@SHORT
 def test_retention_that_overtakes_is_an_error(broker, topic, open_source):
     """Reading ends before the first deleted record and does not continue after the gap."""
     for first in range(0, 2_000, 100):  # many batches, so that few are prefetched

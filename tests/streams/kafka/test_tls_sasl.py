@@ -93,7 +93,9 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize(
+    "client", ["kafka-python", pytest.param("confluent", marks=pytest.mark.thorough)]
+)
 @pytest.mark.parametrize(("way", "changed", "message"), FAULTS)
 def test_certificates_that_do_not_fit(secured, way, changed, message, client, tmp_path):
     """A foreign certificate of the client, and a broker whose certificate another authority signed,
