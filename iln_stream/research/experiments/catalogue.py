@@ -30,7 +30,7 @@ class Experiment(NamedTuple):
 EXPERIMENTS = {
     "concentration": Experiment("errors of EST_SCALAR_PROD against Eq. 19 and its correction", 3),
     "feature_budget": Experiment("loss at equal psi evaluations, draws and time, by estimator", 3),
-    "figure1": Experiment("the learners of the paper's Section 6, not on its data", 24),
+    "figure1": Experiment("Section 6: three learners with a budget of random features", 24),
     "kernels": Experiment("largest error of each feature map's kernel as M grows", 10),
     "kitchen_sinks": Experiment("error and time of kitchen sinks beside AdaBoost, on adult", 5),
     "learning_mu": Experiment("units with mu fixed, redrawn and moved by gradients", 4),

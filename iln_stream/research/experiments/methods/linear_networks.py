@@ -25,6 +25,8 @@ class StepRuns(NamedTuple):
         The estimates of it by which the learner learned, (n, T).
     psi, draws
         Evaluations of psi and draws of w in the pass.
+    n_shrinks
+        How often each step's run shrank; None: the learner never shrinks.
 
     """
 
@@ -32,6 +34,7 @@ class StepRuns(NamedTuple):
     E: Array
     psi: int
     draws: int
+    n_shrinks: NDArray[np.int64] | None = None
 
 
 Learner = Callable[[Array, Array, int, Array, Generator], StepRuns]
@@ -44,17 +47,19 @@ def shrinking_gradient(X: Array, y: Array, m: int, etas: Array, rng: Generator) 
     alpha = np.zeros((len(etas), T))
     theta = np.zeros((len(etas), D))
     f, E = np.zeros((2, len(etas), T))
+    n_shrinks = np.zeros(len(etas), np.int64)
     for t in range(T):
         f[:, t] = theta @ X[t]
         u, w = rng.random(m), rng.integers(D, size=m)
         E[:, t] = [_est_scalar_prod(a[:t], X, X[t], u, w) for a in alpha]
         shrinks = np.abs(E[:, t]) >= 16 * etas * np.sqrt(T)
+        n_shrinks += shrinks
         step = np.where(shrinks, 0.0, etas * (y[t] - E[:, t]))
         alpha[shrinks] /= 4
         theta[shrinks] /= 4
         alpha[:, t] = step
         theta += np.outer(step, X[t] / D)
-    return StepRuns(f, E, 2 * m * T, m * T)
+    return StepRuns(f, E, 2 * m * T, m * T, n_shrinks)
 
 
 def _est_scalar_prod(alpha: Array, X: Array, x: Array, u: Array, w: NDArray[np.int64]) -> float:
@@ -71,14 +76,16 @@ def full_sums(X: Array, y: Array, R: int, etas: Array, rng: Generator) -> StepRu
     T, D = X.shape
     theta = np.zeros((len(etas), D))
     f, E = np.zeros((2, len(etas), T))
+    n_shrinks = np.zeros(len(etas), np.int64)
     for t in range(T):
         f[:, t] = theta @ X[t]
         w = rng.integers(D, size=R)
         E[:, t] = D * np.mean(theta[:, w] * X[t, w], axis=1)
         shrinks = np.abs(E[:, t]) >= 16 * etas * np.sqrt(T)
+        n_shrinks += shrinks
         theta[shrinks] /= 4
         theta += np.outer(np.where(shrinks, 0.0, etas * (y[t] - E[:, t])), X[t] / D)
-    return StepRuns(f, E, R * T * (T + 1) // 2, R * T)
+    return StepRuns(f, E, R * T * (T + 1) // 2, R * T, n_shrinks)
 
 
 def doubly_stochastic(X: Array, y: Array, k: int, etas: Array, rng: Generator) -> StepRuns:
