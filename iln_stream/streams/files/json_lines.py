@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 
 from iln_stream.errors import ReaderGoneError, SinkError, SourceError
 from iln_stream.streams.base import Record, StreamPartition
-from iln_stream.streams.files.csv import encoding_of, open_binary
+from iln_stream.streams.files.csv import LONGEST_LINE, encoding_of, open_binary, too_long
 
 
 class JsonLinesSink:
@@ -67,6 +67,9 @@ class JsonLinesSink:
 
 _CHUNK = 1 << 18
 
+LARGEST_WHOLE = 1 << 28
+"""Bytes of a file that is held in memory as a whole."""
+
 
 class JsonLinesSource:
     """Reads JSON lines; the offset is the line's number, from 0. Blank lines are skipped.
@@ -100,7 +103,7 @@ class JsonLinesSource:
             try:
                 opened = _in_utf_8(Path(file))
             except OSError as error:
-                raise SourceError(f"can't read {file}: {error.strerror}") from error
+                raise SourceError(f"can't read {file}: {error.strerror or error}") from error
             self.stream = stream or Path(file).name
         else:
             opened = file
@@ -109,6 +112,7 @@ class JsonLinesSource:
         self._file = cast(io.BufferedReader, opened)
         self._pipe = _selector(opened)
         self._unfinished: list[bytes] = []
+        self._n_unfinished = 0
         self._n_lines = 0
         self._still_wanted = limit
         self._at_end = False
@@ -137,14 +141,23 @@ class JsonLinesSource:
     def _read(self) -> list[bytes]:
         """Read a chunk and return the lines that are now complete."""
         # read1 leaves no data in a buffer, where `select` would not see it.
-        chunk = self._file.read1(_CHUNK)
+        try:
+            chunk = self._file.read1(_CHUNK)
+        except OSError as error:
+            raise SourceError(
+                f"can't read {self.stream} after line {self._n_lines}: {error.strerror or error}"
+            ) from error
         self._at_end = not chunk
         first, *others = chunk.split(b"\n")
         self._unfinished.append(first)  # joined only once, because a line may be very long
+        self._n_unfinished += len(first)
+        if self._n_unfinished > LONGEST_LINE:
+            raise too_long(self.stream, self._n_lines + 1)
         lines = []
         if others:
             lines = [b"".join(self._unfinished), *others[:-1]]
             self._unfinished = [others[-1]]
+            self._n_unfinished = len(others[-1])
         elif self._at_end and any(self._unfinished):
             lines = [b"".join(self._unfinished)]
             self._unfinished = []
@@ -163,14 +176,25 @@ class JsonLinesSource:
 
 
 def _in_utf_8(path: Path) -> BinaryIO:
-    """Open a file; one in UTF-16 is read whole, as its lines can't be told by their last byte."""
+    """Open a file; one in UTF-16 is read as a whole: the last byte of a line does not tell it."""
     if (encoding := encoding_of(path)) == "utf-8-sig":
         opened = open_binary(path)
         if opened.read(3) != b"\xef\xbb\xbf":  # a byte order mark
             opened.seek(0)
         return opened
     with open_binary(path) as opened:
-        return io.BytesIO(opened.read().decode(encoding).lstrip("\ufeff").encode())
+        return io.BytesIO(_whole(opened, path).decode(encoding).lstrip("\ufeff").encode())
+
+
+def _whole(opened: BinaryIO, path: Path) -> bytes:
+    """Return all of a file, of which a compressed one may have more than the memory."""
+    content = opened.read(LARGEST_WHOLE + 1)
+    if len(content) > LARGEST_WHOLE:
+        raise SourceError(
+            f"{path.name} has more than {LARGEST_WHOLE:,} bytes, the most of an array or of a file "
+            "in UTF-16: convert it to lines of JSON in UTF-8, which are read one by one"
+        )
+    return content
 
 
 def begins_with_list(path: Path) -> bool:
@@ -199,9 +223,11 @@ class JsonArraySource(JsonLinesSource):
     def __init__(self, file: Path, limit: int | None = None) -> None:
         super().__init__(file)
         try:
-            self._found = json.loads(self._file.read(), object_pairs_hook=_distinct)[:limit]
+            self._found = json.loads(_whole(self._file, file), object_pairs_hook=_distinct)[:limit]
         except ValueError as error:
             raise SourceError(f"{file} is no array of JSON objects: {error}") from error
+        except OSError as error:
+            raise SourceError(f"can't read {file}: {error.strerror or error}") from error
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return all objects."""
