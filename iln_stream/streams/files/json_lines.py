@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import os
 import selectors
 from collections.abc import Callable, Sequence
@@ -12,9 +13,34 @@ from iln_stream.errors import ReaderGoneError, SinkError, SourceError
 from iln_stream.streams.base import Record, StreamPartition
 from iln_stream.streams.files.csv import LONGEST_LINE, encoding_of, open_binary, too_long
 
+log = logging.getLogger(__name__)
+
+
+def _mend_end(path: Path) -> None:
+    """Remove a last line that a crash or a full disk cut: a resumed run writes it again.
+
+    A last line that is whole, or no JSON object, only gets its line break.
+    """
+    if not path.is_file() or not path.stat().st_size:
+        return
+    with path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - LONGEST_LINE))
+        line = file.read().rpartition(b"\n")[2]
+        if not line:
+            return
+        try:
+            json.loads(line)
+        except ValueError:
+            if line.startswith(b"{") or b"\0" in line:  # pages of which only the length is known
+                log.warning("%s: its last line was cut, and is removed: %r", path, line[:60])
+                file.truncate(size - len(line))
+                return
+        file.write(b"\n")
+
 
 class JsonLinesSink:
-    """Appends JSON lines; `flush` makes them durable.
+    """Appends JSON lines; `flush` makes them durable. A cut last line of the file is removed.
 
     Parameters
     ----------
@@ -27,6 +53,7 @@ class JsonLinesSink:
         if isinstance(file, (str, Path)):
             try:
                 Path(file).parent.mkdir(parents=True, exist_ok=True)
+                _mend_end(Path(file))
                 self._file: BinaryIO = Path(file).open("ab")
             except OSError as error:
                 raise SinkError(f"can't write {file}: {error.strerror}") from error
