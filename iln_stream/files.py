@@ -105,6 +105,14 @@ def write_whole(
     return found
 
 
+def make_folder(path: Path) -> None:
+    """Create a folder, and those above it, whose names are durable then; it may exist."""
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(exist_ok=True)
+        sync_folder(path.parent)
+
+
 def sync_folder(path: Path) -> None:
     """Make the names in a folder durable, where the system has a way to do it."""
     if os.name == "nt":

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import SnapshotError, StateError
-from iln_stream.files import open_stored, read_stored, sync_folder, write_whole
+from iln_stream.files import make_folder, open_stored, read_stored, sync_folder, write_whole
 from iln_stream.snapshots.file import (
     CorruptSnapshotError,
     Snapshot,
@@ -100,7 +100,7 @@ class BlockFolder:
                 if read_stored(final) == data:
                     continue
             except FileNotFoundError:
-                folder.mkdir(exist_ok=True)
+                make_folder(folder)
             partial = folder / f"{name}.{uuid.uuid4().hex}.partial"
             write_whole(final, lambda file: file.write(data), partial)
             written += len(data)
@@ -214,7 +214,7 @@ class SnapshotFolder:
             When another process has it, or it can't be written to.
 
         """
-        self._attempt(lambda: self.path.mkdir(parents=True, exist_ok=True))
+        self._attempt(lambda: make_folder(self.path))
         lock = self._attempt(lambda: os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644))
         try:
             lock_file(lock)

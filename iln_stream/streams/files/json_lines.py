@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from iln_stream.errors import ReaderGoneError, SinkError, SourceError
+from iln_stream.files import make_folder, sync_folder
 from iln_stream.streams.base import Record, StreamPartition
 from iln_stream.streams.files.csv import LONGEST_LINE, encoding_of, open_binary, too_long
 
@@ -52,9 +53,12 @@ class JsonLinesSink:
     def __init__(self, file: Path | str | BinaryIO) -> None:
         if isinstance(file, (str, Path)):
             try:
-                Path(file).parent.mkdir(parents=True, exist_ok=True)
-                _mend_end(Path(file))
-                self._file: BinaryIO = Path(file).open("ab")
+                path, is_new = Path(file), not Path(file).exists()
+                make_folder(path.parent)
+                _mend_end(path)
+                self._file: BinaryIO = path.open("ab")
+                if is_new:  # its name is not durable yet
+                    sync_folder(path.parent)
             except OSError as error:
                 raise SinkError(f"can't write {file}: {error.strerror}") from error
             self._name, self._on_disk = str(file), True
