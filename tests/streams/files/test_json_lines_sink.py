@@ -57,8 +57,8 @@ def test_flush_reaches_the_disk(tmp_path, monkeypatch):
         sizes.append(os.fstat(descriptor).st_size)
         fsync(descriptor)
 
-    monkeypatch.setattr(os, "fsync", watched)
     sink = JsonLinesSink(file)
+    monkeypatch.setattr(os, "fsync", watched)
     sink.write(None, b"12345")
     assert sizes == []
     sink.flush()
