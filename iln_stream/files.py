@@ -8,6 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+LARGEST_STORED = 1 << 32
+"""Bytes of a stored file. A damaged folder may say that a file has any length."""
+
 
 def open_stored(path: Path) -> BinaryIO:
     """Open a regular file to read. Anything else, such as a pipe, could block for ever.
@@ -15,12 +18,14 @@ def open_stored(path: Path) -> BinaryIO:
     Raises
     ------
     OSError
-        When there is no regular file.
+        When there is no regular file, or it has more than `LARGEST_STORED` bytes.
 
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
-        _check_regular(os.fstat(descriptor).st_mode, path)
+        found = os.fstat(descriptor)
+        _check_regular(found.st_mode, path)
+        _check_size(found.st_size, path)
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -42,6 +47,11 @@ def check_regular(path: Path) -> None:
 def _check_regular(mode: int, path: Path) -> None:
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is not a regular file; move it away", str(path))
+
+
+def _check_size(size: int, path: Path) -> None:
+    if size > LARGEST_STORED:
+        raise OSError(errno.EFBIG, f"{size:,} bytes; at most {LARGEST_STORED:,}", str(path))
 
 
 def write_whole(
@@ -86,12 +96,21 @@ def write_whole(
             if durably:
                 os.fsync(file.fileno())
             found = os.fstat(file.fileno())
+        _check_size(found.st_size, path)
         partial.rename(path)
     except BaseException:
         with suppress(OSError):
             partial.unlink()
         raise
     return found
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder, and those above it, whose names are durable then; it may exist."""
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(exist_ok=True)
+        sync_folder(path.parent)
 
 
 def sync_folder(path: Path) -> None:

@@ -9,6 +9,7 @@ import io
 import json
 import math
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -458,9 +459,11 @@ _UNREADABLE = (
     OSError,
     OverflowError,
     RuntimeError,  # NotImplementedError included: of an unknown compression
+    SyntaxError,  # of the header of an array
     TypeError,
     ValueError,
     struct.error,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )

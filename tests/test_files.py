@@ -6,7 +6,8 @@ import os
 import pytest
 from streams.test_journal import room_for
 
-from iln_stream.files import read_stored, write_whole
+from iln_stream import files
+from iln_stream.files import LARGEST_STORED, read_stored, write_whole
 
 
 def test_a_full_disk_changes_nothing(tmp_path):
@@ -35,3 +36,18 @@ def test_a_failing_call_changes_nothing(tmp_path, monkeypatch, call, code):
             write_whole(path, lambda file: file.write(b"after"))
     assert read_stored(path) == b"before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_absurd_length(tmp_path, monkeypatch):
+    """A file that seems longer than any that is stored is refused, rather than read into memory;
+    nor is one written that could not be read."""
+    path = tmp_path / "file"
+    path.touch()
+    os.truncate(path, LARGEST_STORED + 1)  # a hole, which takes no space
+    with pytest.raises(OSError, match="4,294,967,297 bytes; at most 4,294,967,296"):
+        read_stored(path)
+    monkeypatch.setattr(files, "LARGEST_STORED", 1_000)
+    write_whole(path, lambda file: file.write(bytes(1_000)))
+    with pytest.raises(OSError, match="1,001 bytes; at most 1,000"):
+        write_whole(path, lambda file: file.write(bytes(1_001)))
+    assert read_stored(path) == bytes(1_000)

@@ -64,6 +64,9 @@ class NumbersAsText:
 LARGEST_PAYLOAD = 1 << 20
 """Bytes. A larger payload has more inputs than a learner has columns for."""
 
+MOST_INPUTS = 10_000
+"""Of an event: each takes up to 0.1 ms, whether the learner has a column for it or not."""
+
 MOST_ERRORS = 3000
 """Of a payload: each takes pydantic some microseconds to describe. A wrong input has three."""
 
@@ -133,6 +136,14 @@ def check_size(payload: bytes) -> None:
     if len(payload) > LARGEST_PAYLOAD:
         raise MalformedError(
             f"event: {len(payload):,} bytes; at most {LARGEST_PAYLOAD:,} are allowed"
+        )
+
+
+def check_inputs(n: int) -> None:
+    """Raise MalformedError if an event has more than `MOST_INPUTS` inputs."""
+    if n > MOST_INPUTS:
+        raise MalformedError(
+            f"x: {n:,} inputs; at most {MOST_INPUTS:,} are allowed: send fewer, or ignore fields"
         )
 
 
@@ -277,7 +288,7 @@ def one_hot(x: Mapping[str, float | bool | str | None]) -> dict[str, float]:
     Raises
     ------
     MalformedError
-        When two inputs would get the same name.
+        When there are more than `MOST_INPUTS`, or two would get the same name.
 
     Examples
     --------
@@ -285,6 +296,7 @@ def one_hot(x: Mapping[str, float | bool | str | None]) -> dict[str, float]:
     {'wind': 3.5, 'sky=clear': 1.0, 'holiday': 1.0}
 
     """
+    check_inputs(len(x))
     if set(map(type, x.values())) == {float}:
         return dict(x)  # type: ignore[arg-type]  # as usual, and three times as fast
     numbers: dict[str, float] = {}

@@ -10,7 +10,13 @@ from typing import Any, Literal, NamedTuple
 
 from iln_stream.errors import IlnWarning
 from iln_stream.records.amounts import amount
-from iln_stream.records.decoding import CLASS_REMEDY, Example, MalformedError, one_hot
+from iln_stream.records.decoding import (
+    CLASS_REMEDY,
+    Example,
+    MalformedError,
+    check_inputs,
+    one_hot,
+)
 from iln_stream.records.fields import FieldMapping, UnseenFields
 from iln_stream.records.parsing import INDICATOR, flatten, parse_json
 from iln_stream.records.time_inputs import Lags, TimeFeatures, names_of
@@ -272,6 +278,7 @@ class MappedDecoder:
                 "or let a learner without field settings read events of this form"
             )
         inputs = tuple(name for name in names if mapping.is_feature(name))
+        check_inputs(len(inputs))
         others = tuple(name for name in names if not mapping.is_feature(name))
         types = tuple(map(mapping.type_of, inputs))
         for name in self._made.keys() & set(inputs):

@@ -72,18 +72,17 @@ SNAPSHOT_EVENTS = 100_000
 def _check_order(
     written: Sequence[PartitionRun], resumed: Header, bound: Positions, folder: Path
 ) -> None:
-    """Refuse a journal that ends before the snapshot: it is missing, cut off or an older copy."""
-    if len(resumed.positions) < 2:  # the learner of one partition had no journal
-        return
-    reached = dict(bound)
-    for origin, end in (*resumed.rebuilt.items(), *written):
-        reached[origin] = max(end, reached.get(origin, 0))
-    lost = [p for p, position in resumed.positions.items() if reached.get(p, 0) < position]
-    if lost:
+    """Refuse a journal that ends before the snapshot: it is missing, cut off or an older copy.
+
+    It need not reach the position of a partition: records may have been deleted before it.
+    """
+    reached = {**bound, **dict(after(written, bound))}
+    needed = {p: min(end, resumed.positions.get(p, 0)) for p, end in resumed.ordered.items()}
+    if lost := [p for p, end in needed.items() if reached.get(p, 0) < end]:
         raise SnapshotError(
-            f"the order in which {lost[0]} was learned up to {resumed.positions[lost[0]]} is in no "
-            f"journal in {folder}: put back a copy of the whole folder, or learn the log again "
-            "with `iln-stream rebuild`"
+            f"the order in which {lost[0]} was learned up to {needed[lost[0]]} is in no journal in "
+            f"{folder}: put back a copy of the whole folder, or learn the log again with "
+            "`iln-stream rebuild`"
         )
 
 
@@ -144,6 +143,11 @@ class ArrivalOrder:
         """Forget the order that no snapshot needs once this one is stored. Thread-safe."""
         self._kept.append(header.positions)
         self._journal.forget(self._bound)
+
+    @property
+    def ends(self) -> Positions:
+        """The offset before which the journal has the order of each partition."""
+        return dict(self._journal.ends)
 
     @property
     def _bound(self) -> Positions:
@@ -493,6 +497,7 @@ class Recovery:
                 saved_at=dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
                 labels_topic_id=None if labels is None else labels.topic_id,
                 rebuilt=self.rebuilt,
+                ordered={} if self._order is None else self._order.ends,
             )
 
         def stored(header: Header) -> None:

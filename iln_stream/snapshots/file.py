@@ -82,6 +82,8 @@ class Header:
         `iln_stream.kernels.cpu`.
     rebuilt
         The offset before which a rebuild has read each partition again; empty: there was none.
+    ordered
+        The offset before which the journal had the order of each partition; empty: there was none.
 
     """
 
@@ -97,6 +99,7 @@ class Header:
     labels_topic_id: str | None = None
     cpu_baseline: str = field(default_factory=cpu_baseline)
     rebuilt: Mapping[StreamPartition, int] = field(default_factory=dict)
+    ordered: Mapping[StreamPartition, int] = field(default_factory=dict)
 
     @property
     def next_offset(self) -> int:
@@ -114,6 +117,7 @@ class Header:
             **asdict(self),
             "positions": as_texts(self.positions),
             "rebuilt": as_texts(self.rebuilt),
+            "ordered": as_texts(self.ordered),
             "next_offset": self.next_offset,
             "configuration_hash": self.configuration_hash,
         }
@@ -266,7 +270,8 @@ def header_of(stored: dict[str, Any]) -> Header:
         if (labels := configuration.get(LABELS)) is not None:
             streams.append(labels["stream"])
         stored["positions"] = read(stored["positions"])
-        stored["rebuilt"] = read(stored.get("rebuilt", {}))  # release 0.2.0 stored none
+        for name in ("rebuilt", "ordered"):
+            stored[name] = read(stored.get(name, {}))  # release 0.2.0 stored none
         if (history := configuration.get(HISTORY)) is not None:
             history["start"] = as_texts(read(history["start"]))
         return Header(**{each.name: stored[each.name] for each in fields(Header)})

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import SnapshotError, StateError
-from iln_stream.files import open_stored, read_stored, sync_folder, write_whole
+from iln_stream.files import make_folder, open_stored, read_stored, sync_folder, write_whole
 from iln_stream.snapshots.file import (
     CorruptSnapshotError,
     Snapshot,
@@ -58,12 +58,16 @@ def lock_file(descriptor: int) -> None:
             raise BlockingIOError(*error.args) from error
 
 
+log = logging.getLogger(__name__)
+
 _SPARED = 3600.0
 """Seconds for which a block without a snapshot is kept: another run may be about to write one."""
 
 
 class BlockFolder:
     """A folder of arrays in numpy's npy format, each in a file named by its checksum.
+
+    Each has a copy in the folder `copies` there: all snapshots that are kept may need it.
 
     Parameters
     ----------
@@ -74,12 +78,13 @@ class BlockFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._folders = path, path / "copies"
 
     def put(self, block: ArrayBlock) -> tuple[str, int]:
         """Store a block durably; return its name and the bytes written, 0 if it was there intact.
 
-        Its name is durable only once the folder is synchronised, too. A block that this process has
-        stored is not compared with its file again, which would take longer than everything else.
+        Its name is durable only after `sync`. A block that this process has stored is not compared
+        with its files again, which would take longer than everything else.
         """
         if block.stored_as is not None and self._has(*block.stored_as):
             return block.stored_as[0], 0
@@ -87,62 +92,73 @@ class BlockFolder:
         np.lib.format.write_array(file, np.asarray(block), allow_pickle=False)
         data = file.getbuffer()
         name = hashlib.sha256(data).hexdigest()
-        final = self.path / f"{name}.npy"
-        try:
-            os.utime(final)  # so that no other run takes it for an old one
-            if read_stored(final) == data:
-                block.stored_as = (name, len(data))
-                return name, 0
-        except FileNotFoundError:
-            self.path.mkdir(exist_ok=True)
-        partial = self.path / f"{name}.{uuid.uuid4().hex}.partial"
-        write_whole(final, lambda written: written.write(data), partial)
+        written = 0
+        for folder in self._folders:
+            final = folder / f"{name}.npy"
+            try:
+                os.utime(final)  # so that no other run takes it for an old one
+                if read_stored(final) == data:
+                    continue
+            except FileNotFoundError:
+                make_folder(folder)
+            partial = folder / f"{name}.{uuid.uuid4().hex}.partial"
+            write_whole(final, lambda file: file.write(data), partial)
+            written += len(data)
         block.stored_as = (name, len(data))
-        return name, len(data)
+        return name, written
+
+    def sync(self) -> None:
+        """Make the names of blocks durable."""
+        for folder in self._folders:
+            if folder.is_dir():  # also where an earlier attempt wrote the blocks
+                sync_folder(folder)
 
     def _has(self, name: str, size: int) -> bool:
-        """Return whether a block's file is there, and note that it is needed."""
-        final = self.path / f"{name}.npy"
+        """Return whether a block's files are there, and note that it is needed."""
+        finals = [folder / f"{name}.npy" for folder in self._folders]
         try:
-            os.utime(final)  # so that no other run takes it for an old one
-            return final.stat().st_size == size
+            for final in finals:
+                os.utime(final)  # so that no other run takes it for an old one
+            return all(final.stat().st_size == size for final in finals)
         except FileNotFoundError:
             return False
 
     def get(self, name: str) -> NDArray[Any]:
-        """Return the block of a name.
+        """Return the block of a name, or its copy.
 
         Raises
         ------
         StateError
-            When it is not there, or not as it was written.
+            When neither is there as it was written.
 
         """
-        file = self.path / f"{name}.npy"
-        try:
-            data = read_stored(file)
-        except OSError as error:
-            raise StateError(
-                f"its block {file} can't be read: {error.strerror}; a copy of a snapshot needs a "
-                f"copy of the folder {self.path.name} beside it"
-            ) from error
-        if hashlib.sha256(data).hexdigest() != name:
-            raise StateError(f"its block {file} is damaged")
-        array: NDArray[Any] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
-        return array
+        problems = []
+        for folder in self._folders:
+            file = folder / f"{name}.npy"
+            try:
+                data = read_stored(file)
+            except OSError as error:
+                problems.append(
+                    f"its block {file} can't be read: {error.strerror}; a copy of a snapshot needs "
+                    f"a copy of the folder {self.path.name} beside it"
+                )
+                continue
+            if hashlib.sha256(data).hexdigest() == name:
+                if problems:
+                    log.error("%s; its copy is whole", problems[0])
+                array: NDArray[Any] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+                return array
+            problems.append(f"its block {file} is damaged")
+        raise StateError(problems[0])
 
     def remove_except(self, names: Set[str]) -> None:
         """Remove files other than the blocks of these names, unless they are new."""
-        if not self.path.is_dir():
-            return
-        for file in self.path.iterdir():
+        for file in (each for folder in self._folders for each in folder.glob("*.*")):
             with suppress(OSError):  # another process's housekeeping
                 old = time.time() - file.stat().st_mtime > _SPARED
                 if old and file.name.removesuffix(".npy") not in names:
                     file.unlink()
 
-
-log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"(\d{6,})-(\d{20})\.snapshot")
 _CLAIM = re.compile(r"epoch-(\d{6,})")
@@ -198,7 +214,7 @@ class SnapshotFolder:
             When another process has it, or it can't be written to.
 
         """
-        self._attempt(lambda: self.path.mkdir(parents=True, exist_ok=True))
+        self._attempt(lambda: make_folder(self.path))
         lock = self._attempt(lambda: os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644))
         try:
             lock_file(lock)
@@ -372,8 +388,7 @@ def _write_durably(partial: Path, final: Path, snapshot: Snapshot) -> int:
 
     def write(file: BinaryIO) -> None:
         snapshot.write(file, store)
-        if blocks.path.is_dir():  # also where an earlier attempt wrote the blocks
-            sync_folder(blocks.path)
+        blocks.sync()
 
     try:
         size = write_whole(final, write, partial).st_size

@@ -44,6 +44,11 @@ class Journal:
     runs
         The first runs of the file.
 
+    Attributes
+    ----------
+    ends : dict
+        The offset before which it has had the order of each partition.
+
     Raises
     ------
     SnapshotError
@@ -54,6 +59,7 @@ class Journal:
     def __init__(self, path: Path, runs: Iterable[PartitionRun]) -> None:
         self._path = path
         self._runs = list(runs)
+        self.ends = dict(self._runs)
         self._forgotten: Mapping[StreamPartition, int] = {}
         self._rewrite()
 
@@ -66,6 +72,7 @@ class Journal:
                 self._file.truncate(self._size)
             raise self._error(error) from error
         self._runs += runs
+        self.ends.update(runs)
 
     def sync(self) -> None:
         """Wait until all appended runs are durable."""

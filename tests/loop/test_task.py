@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from river import base, dummy, naive_bayes
+from river import base, dummy, naive_bayes, stats
 from support.heard import heard_of
 
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
@@ -79,6 +79,17 @@ def test_invalid_numbers(given):
     """A string, a boolean or None is not a number."""
     with pytest.raises(MalformedError, match="y: expected a number"):
         Regression().label(given)
+
+
+def test_labels_below_the_bound():
+    """The running loss of a label in the wrong direction is finite up to the bound, from which on
+    a label is a dead letter."""
+    lines = [b'{"x": {"a": 1}, "y": %s9.99e149}' % sign for sign in (b"", b"-")] * 100
+    heard = heard_of(dummy.StatisticRegressor(stats.Mean()), *lines, b'{"x": {}, "y": -1e150}')
+    scores = Regression().scores(window=10)
+    scores.update(heard.steps)
+    assert 1e295 < scores.running_loss < math.inf
+    assert [letter.offset for letter in heard.letters] == [200]
 
 
 def test_losses():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from iln_stream.errors import IlnWarning
 from iln_stream.records import EnvelopeDecoder, Example, MalformedError
+from iln_stream.records.decoding import MOST_INPUTS
 from iln_stream.records.fields import N_RECORDS, FieldMapping
 from iln_stream.records.mapped import LabelDecoder, MappedDecoder, RecordTime
 from iln_stream.records.parsing import parse_json, parse_row
@@ -266,7 +267,7 @@ def test_a_time_that_no_date_has(time):
 
 
 @pytest.mark.parametrize(
-    ("n_records", "n_names", "length"), [(5_000, 1, 5), (8, 20_000, 10), (20, 10, 90_000)]
+    ("n_records", "n_names", "length"), [(5_000, 1, 5), (12, MOST_INPUTS, 10), (20, 10, 90_000)]
 )
 def test_many_forms_of_records_do_not_grow_memory(n_records, n_names, length):
     """Many forms of records, many names or long ones are remembered only up to a bound, and never
@@ -279,6 +280,18 @@ def test_many_forms_of_records_do_not_grow_memory(n_records, n_names, length):
     assert len(decode._plans) <= 1_000
     assert n_names <= len(kept) <= 100_000
     assert sum(map(len, kept)) <= 10_000_000
+
+
+def test_more_inputs_than_the_bound():
+    """A record with more inputs than an event can have is refused, in both forms, and the message
+    names the bound; fields that are ignored do not count."""
+    fields = {f"x{i}": 1 for i in range(MOST_INPUTS)}
+    assert len(decoded({**fields, "own": 1, "y": 1}, target="y", ignore=["own"]).x) == MOST_INPUTS
+    fields["more"] = 1
+    with pytest.raises(MalformedError, match=r"^x: 10,001 inputs; at most 10,000 are allowed"):
+        decoded({**fields, "y": 1}, target="y")
+    with pytest.raises(MalformedError, match=r"^x: 10,001 inputs; at most 10,000 are allowed"):
+        EnvelopeDecoder()(json.dumps({"x": fields, "y": 1}).encode(), 0.0)
 
 
 GERMAN = Notation(decimal=",", date_order="dmy")

@@ -1,6 +1,7 @@
 """`ArrivalOrder`: which part of the order is repeated, and which is kept for which snapshots."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from streams.test_sequencer import Partition
@@ -91,12 +92,24 @@ def test_a_zombies_snapshot_takes_nothing_away(folder):
 def test_a_journal_that_ends_before_the_snapshot_is_refused(folder, left):
     """A journal that is missing, cut off or an older copy would let records be learned in another
     order than before."""
-    old, new = header({P: 300, Q: 0}), header({P: 900, Q: 200})
+    old = header({P: 300, Q: 0})
+    new = replace(header({P: 900, Q: 200}), ordered=dict(RUNS))
     store(folder, old, new)
     if left is not None:
         Journal(folder.path / "000001.journal", RUNS[:left])
     with pytest.raises(SnapshotError, match=r"up to \d+ is in no journal .*iln-stream rebuild"):
         kept(folder, new)
+
+
+@pytest.mark.parametrize("ordered", [{}, {P: 300, Q: 400}])
+def test_deleted_records_have_no_order(folder, ordered):
+    """The position of a partition may go on without a record, as over deleted ones: the journal is
+    whole then. Nor does a rebuild, or a release without this field, write what it reaches."""
+    new = replace(header({P: 900, Q: 200}), ordered=ordered)
+    store(folder, header({P: 100, Q: 0}), new)
+    Journal(folder.path / "000001.journal", RUNS[:2] + RUNS[3:4])
+    records, _ = kept(folder, new)
+    assert repeats(records, new.positions, [PartitionRun(Q, 400)])
 
 
 def test_an_order_before_a_rebuild_is_not_repeated(folder):

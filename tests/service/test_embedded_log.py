@@ -115,6 +115,19 @@ def test_records_deleted_before_they_were_learned(path: Path) -> None:
     assert published(path) == [*range(100), *range(170, 200)]
 
 
+def test_a_loss_of_all_of_a_partition_is_accepted(path: Path) -> None:
+    """A run resumes after all records of one of two partitions were deleted, though their order is
+    in no journal."""
+    create_topic(path, "events", n_partitions=2)
+    for keys in ("ad", "a", "d"):  # of the partitions 1 and 0
+        append(path, [NewRecord(event(number), key=key) for number in range(20) for key in keys])
+        if keys == "a":
+            trim(path, "events", Retention(seconds=0))
+            append(path, [NewRecord(event(number), key="d") for number in range(20)])
+        Service(settings(path), accept_loss=True).run()
+    assert saved(path.parent / "state", "log-events", "all").n_events == 80
+
+
 def test_a_log_that_was_renamed(path: Path) -> None:
     """The committed offsets belong to the topic, not to its file's name: nothing comes twice."""
     fill(path, 0, 100)

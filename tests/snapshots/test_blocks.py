@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +24,11 @@ def folder(tmp_path):
 
 
 def blocks(folder):
-    return sorted((folder.path / "blocks").glob("*"))
+    return sorted((folder.path / "blocks").glob("*.*"))
+
+
+def copies(folder):
+    return sorted((folder.path / "blocks" / "copies").glob("*.*"))
 
 
 def with_blocks(snapshot, *values):
@@ -34,16 +39,17 @@ def with_blocks(snapshot, *values):
 
 def aged(folder):
     """Make all blocks look as if they were stored two hours ago."""
-    for file in blocks(folder):
+    for file in blocks(folder) + copies(folder):
         os.utime(file, (time.time() - 7_200,) * 2)
 
 
 def test_a_block_is_written_once(folder, make):
-    """The second snapshot writes its new block only, and both are read as they were."""
+    """The second snapshot writes its new block and its copy only, and both are read as they
+    were."""
     first = folder.write(with_blocks(make(1), 1.0, 2.0))
     second = folder.write(with_blocks(make(2), 2.0, 3.0))
-    assert first > 16_000
-    assert 8_000 < second < 10_000
+    assert first > 32_000
+    assert 16_000 < second < 18_000
     assert len(blocks(folder)) == 3
     read = [folder.read(place).state["blocks"] for place in reversed(folder.places())]
     assert [[block[0] for block in each] for each in read] == [[1.0, 2.0], [2.0, 3.0]]
@@ -56,7 +62,7 @@ def test_blocks_go_with_the_last_snapshot_that_needs_them(folder, make):
     assert len(blocks(folder)) == 4
     aged(folder)
     folder.write(with_blocks(make(4), 1, 4))
-    assert len(blocks(folder)) == 3  # 2 is gone; 1 was needed again
+    assert len(blocks(folder)) == len(copies(folder)) == 3  # 2 is gone; 1 was needed again
     assert [block[0] for block in folder.newest().state["blocks"]] == [1, 4]
 
 
@@ -76,24 +82,30 @@ def test_a_snapshot_without_its_block_is_corrupt(folder, make, harm):
     (kept,) = blocks(folder)
     folder.write(with_blocks(make(2), 1, 2))
     (lost,) = set(blocks(folder)) - {kept}
-    if harm == "missing":
-        lost.unlink()
-    else:
-        data = bytearray(lost.read_bytes())
-        data[-1] ^= 1
-        lost.write_bytes(data)
+    for file in (lost, lost.parent / "copies" / lost.name):
+        if harm == "missing":
+            file.unlink()
+        else:
+            data = bytearray(file.read_bytes())
+            data[-1] ^= 1
+            file.write_bytes(data)
     assert folder.newest().header == make(1).header
     with pytest.raises(SnapshotError, match="block"):
         folder.read(folder.places()[0])
 
 
-def test_a_damaged_block_is_written_again(folder, make):
-    """The next snapshot that needs it can be read."""
-    folder.write(with_blocks(make(1), 1))
-    (file,) = blocks(folder)
-    file.write_bytes(b"damaged")
-    assert folder.write(with_blocks(make(2), 1)) > 8_000
-    assert folder.newest().header == make(2).header
+@pytest.mark.parametrize("which", [blocks, copies])
+@pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_bytes(b"damaged")])
+def test_one_bad_block_spoils_no_snapshot(folder, make, which, harm):
+    """All snapshots that need it are read by its copy, and the next one writes it again."""
+    for offset in (1, 2):
+        folder.write(with_blocks(make(offset), 1))
+    (file,) = which(folder)
+    whole = file.read_bytes()
+    harm(file)
+    assert [folder.read(place).state["blocks"][0][0] for place in folder.places()] == [1.0, 1.0]
+    folder.write(with_blocks(make(3), 1))
+    assert file.read_bytes() == whole
 
 
 def test_a_copy_of_a_snapshot_alone_says_what_it_lacks(folder, make, tmp_path):

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from iln_stream.learners.infinite_layer.tokens import ClassesPredictedWith
 
 
+MOST_CLASSES = 1_000
+"""Of a classifier: at each event all of them take time, 0.05 s for so many."""
+
+
 def _with_past_classes(state: StateDict) -> StateDict:
     """From version 5: past classes are counted from the next event on, and count later."""
     from iln_stream.learners.infinite_layer.classes import with_past_classes
@@ -57,8 +61,8 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
     ML-Poly, a mixing rule without a learning rate, mixes the experts' probabilities. The mixture is
     corrected by powers of the experts' probabilities, which Newton steps fit to the log loss, and
     a Bayesian mixture weighs the two. All three discount the past so that they can follow a change,
-    so no bound on their total log loss holds. New classes may appear at any time; time and memory
-    grow in proportion to their number.
+    so no bound on their total log loss holds. New classes may appear at any time, up to 1,000; time
+    and memory grow in proportion to their number.
 
     Parameters
     ----------
@@ -215,13 +219,14 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
         Raises
         ------
         ValueError
-            When an input is not a finite number, w is no weight, or a state can't store y: a class
-            is a str, int, bool, finite float or a tuple of these; a NumPy scalar counts as
-            Python's. Nothing is learned from such an event.
+            When an input is not a finite number, w is no weight, y is a new class beyond 1,000, or
+            a state can't store y: a class is a str, int, bool, finite float or a tuple of these; a
+            NumPy scalar counts as Python's. Nothing is learned from such an event.
 
         """
         w = weight_of_event(w)
-        self._learn_event(x, _as_label(y), w)
+        (label,) = self._labels([y])
+        self._learn_event(x, label, w)
 
     def learn_token(
         self, x: Mapping[Any, float], token: Any, y: base.typing.ClfTarget, w: float = 1.0
@@ -266,7 +271,8 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
 
         """
         w = weight_of_event(w)
-        self._learn_event_late(x, token, _as_label(y), w)
+        (label,) = self._labels([y])
+        self._learn_event_late(x, token, label, w)
 
     def _learn_hashed(
         self,
@@ -355,8 +361,18 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
 
         """
         frame = TableEvents(X)
-        classes = [_as_label(label) for label in frame.labels(y)]
-        self._learn_rows(frame, classes, frame.weights(w))
+        self._learn_rows(frame, self._labels(frame.labels(y)), frame.weights(w))
+
+    def _labels(self, labels: Iterable[Any]) -> list[Any]:
+        """Return labels as `_as_label` does; raise ValueError if there would be too many."""
+        found, known = [_as_label(label) for label in labels], self._engine.classes
+        new = set(found).difference(known)
+        if new and len(known) + len(new) > MOST_CLASSES:
+            raise ValueError(
+                f"y = {max(new, key=str)!r} is a new class, and {MOST_CLASSES:,} are the most: an "
+                "id or a number is no class; join rare classes into one"
+            )
+        return found
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the metrics of the experts, of parts that heal, and of inputs."""

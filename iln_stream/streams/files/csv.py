@@ -8,15 +8,18 @@ would decide what a cell is, which `iln_stream.records` does for all formats ali
 
 import bz2
 import csv
+import errno
 import gzip
 import io
 import lzma
 import re
 import warnings
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from contextlib import contextmanager
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, cast
 
@@ -40,15 +43,55 @@ def name_inside(path: Path) -> str:
 def open_binary(path: Path) -> BinaryIO:
     """Open a file for reading; a compressed one, or an archive of one file, is decompressed."""
     if path.suffix == ".zip":
-        return cast(BinaryIO, zipfile.ZipFile(path).open(_only_member(path)))
+        with _damage():
+            return _buffered(zipfile.ZipFile(path).open(_only_member(path)))
     opened = _COMPRESSED.get(path.suffix)
-    return path.open("rb") if opened is None else cast(BinaryIO, opened(path))
+    return path.open("rb") if opened is None else _buffered(opened(path))
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    """Raise the errors of all libraries that decompress as OSError."""
+    try:
+        yield
+    except (EOFError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
+        raise OSError(errno.EIO, f"it is damaged: {error}") from error
+
+
+class _Decompressed(io.RawIOBase):
+    """A file that is decompressed as it is read."""
+
+    def __init__(self, opened: BinaryIO) -> None:
+        self._opened = opened
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._opened.seek(offset, whence)
+
+    def readinto(self, buffer: Any) -> int:
+        with _damage():
+            content = self._opened.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+    def close(self) -> None:
+        self._opened.close()
+        super().close()
+
+
+def _buffered(opened: Any) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Decompressed(opened), 1 << 16))
 
 
 def _only_member(path: Path) -> str:
     try:
         names = [each for each in zipfile.ZipFile(path).namelist() if not _is_no_file(each)]
-    except zipfile.BadZipFile as error:
+    except (RuntimeError, zipfile.BadZipFile) as error:
         raise SourceError(f"{path.name} is no archive: {error}") from error
     if len(names) != 1:
         raise SourceError(
@@ -171,6 +214,9 @@ class Layout(NamedTuple):
 
 
 _BATCH = 500
+
+LONGEST_LINE = 16 << 20
+"""Bytes, or characters of a file of rows: who sends or packs more must not fill the memory."""
 
 _FIRST_LINES = 50
 """Lines from which the layout is guessed."""
@@ -439,18 +485,18 @@ def _first_lines(path: Path) -> tuple[list[str], str]:
     try:
         encoding = encoding_of(path)
         with _opened(path, encoding) as opened:
-            return list(islice(opened, _FIRST_LINES)), encoding
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise SourceError(f"can't read {path}: {_why(error)}") from error
+            return list(islice(_lines(opened, path.name), _FIRST_LINES)), encoding
+    except OSError as error:
+        raise SourceError(f"can't read {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}{_CONVERT}") from error
 
 
 def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:
     with _opened(path, layout.encoding) as opened:
-        lines = islice(opened, layout.n_before, None)
+        lines: Iterator[str] = islice(_lines(opened, path.name), layout.n_before, None)
         if layout.has_comments:
-            lines = (line for line in lines if not line.startswith(_COMMENT))  # type: ignore[assignment]
+            lines = (line for line in lines if not line.startswith(_COMMENT))
         # Cells beyond the header are kept, so that the row becomes a dead letter.
         rows = csv.DictReader(lines, layout.columns, restkey=BEYOND, **_format(layout.separator))
         try:
@@ -461,9 +507,9 @@ def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:
             raise SourceError(
                 f"{path.name} is not CSV in UTF-8 after line {n}: {error}{advice}"
             ) from error
-        except (OSError, EOFError, lzma.LZMAError) as error:
-            n = layout.n_before + rows.line_num
-            raise SourceError(f"can't read {path} after line {n}: {_why(error)}") from error
+        except OSError as error:
+            n, why = layout.n_before + rows.line_num, error.strerror or error
+            raise SourceError(f"can't read {path} after line {n}: {why}") from error
 
 
 def _without(rows: Iterable[dict[str, Any]], valueless: frozenset[str]) -> Iterator[dict[str, Any]]:
@@ -475,12 +521,27 @@ def _without(rows: Iterable[dict[str, Any]], valueless: frozenset[str]) -> Itera
         yield row
 
 
+def _lines(opened: TextIO, name: str) -> Iterator[str]:
+    """Yield lines, of which each is in memory as a whole."""
+    for number in count(1):
+        line = opened.readline(LONGEST_LINE + 1)
+        if not line:
+            return
+        if len(line) > LONGEST_LINE:
+            raise too_long(name, number)
+        yield line
+
+
+def too_long(name: str, number: int) -> SourceError:
+    """Return the error of a line that is longer than `LONGEST_LINE`."""
+    return SourceError(
+        f"{name}: line {number} is longer than {LONGEST_LINE:,}, which is the most: give each "
+        "event a line"
+    )
+
+
 def _opened(path: Path, encoding: str) -> TextIO:
     return io.TextIOWrapper(open_binary(path), newline="", encoding=encoding)
 
 
 _CONVERT = "; convert it, for instance by `iconv -f WINDOWS-1252 -t UTF-8`"
-
-
-def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import os
 import selectors
 from collections.abc import Callable, Sequence
@@ -9,12 +10,38 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from iln_stream.errors import ReaderGoneError, SinkError, SourceError
+from iln_stream.files import make_folder, sync_folder
 from iln_stream.streams.base import Record, StreamPartition
-from iln_stream.streams.files.csv import encoding_of, open_binary
+from iln_stream.streams.files.csv import LONGEST_LINE, encoding_of, open_binary, too_long
+
+log = logging.getLogger(__name__)
+
+
+def _mend_end(path: Path) -> None:
+    """Remove a last line that a crash or a full disk cut: a resumed run writes it again.
+
+    A last line that is whole, or no JSON object, only gets its line break.
+    """
+    if not path.is_file() or not path.stat().st_size:
+        return
+    with path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - LONGEST_LINE))
+        line = file.read().rpartition(b"\n")[2]
+        if not line:
+            return
+        try:
+            json.loads(line)
+        except ValueError:
+            if line.startswith(b"{") or b"\0" in line:  # pages of which only the length is known
+                log.warning("%s: its last line was cut, and is removed: %r", path, line[:60])
+                file.truncate(size - len(line))
+                return
+        file.write(b"\n")
 
 
 class JsonLinesSink:
-    """Appends JSON lines; `flush` makes them durable.
+    """Appends JSON lines; `flush` makes them durable. A cut last line of the file is removed.
 
     Parameters
     ----------
@@ -26,8 +53,12 @@ class JsonLinesSink:
     def __init__(self, file: Path | str | BinaryIO) -> None:
         if isinstance(file, (str, Path)):
             try:
-                Path(file).parent.mkdir(parents=True, exist_ok=True)
-                self._file: BinaryIO = Path(file).open("ab")
+                path, is_new = Path(file), not Path(file).exists()
+                make_folder(path.parent)
+                _mend_end(path)
+                self._file: BinaryIO = path.open("ab")
+                if is_new:  # its name is not durable yet
+                    sync_folder(path.parent)
             except OSError as error:
                 raise SinkError(f"can't write {file}: {error.strerror}") from error
             self._name, self._on_disk = str(file), True
@@ -67,6 +98,9 @@ class JsonLinesSink:
 
 _CHUNK = 1 << 18
 
+LARGEST_WHOLE = 1 << 28
+"""Bytes of a file that is held in memory as a whole."""
+
 
 class JsonLinesSource:
     """Reads JSON lines; the offset is the line's number, from 0. Blank lines are skipped.
@@ -100,7 +134,7 @@ class JsonLinesSource:
             try:
                 opened = _in_utf_8(Path(file))
             except OSError as error:
-                raise SourceError(f"can't read {file}: {error.strerror}") from error
+                raise SourceError(f"can't read {file}: {error.strerror or error}") from error
             self.stream = stream or Path(file).name
         else:
             opened = file
@@ -109,6 +143,7 @@ class JsonLinesSource:
         self._file = cast(io.BufferedReader, opened)
         self._pipe = _selector(opened)
         self._unfinished: list[bytes] = []
+        self._n_unfinished = 0
         self._n_lines = 0
         self._still_wanted = limit
         self._at_end = False
@@ -137,14 +172,23 @@ class JsonLinesSource:
     def _read(self) -> list[bytes]:
         """Read a chunk and return the lines that are now complete."""
         # read1 leaves no data in a buffer, where `select` would not see it.
-        chunk = self._file.read1(_CHUNK)
+        try:
+            chunk = self._file.read1(_CHUNK)
+        except OSError as error:
+            raise SourceError(
+                f"can't read {self.stream} after line {self._n_lines}: {error.strerror or error}"
+            ) from error
         self._at_end = not chunk
         first, *others = chunk.split(b"\n")
         self._unfinished.append(first)  # joined only once, because a line may be very long
+        self._n_unfinished += len(first)
+        if self._n_unfinished > LONGEST_LINE:
+            raise too_long(self.stream, self._n_lines + 1)
         lines = []
         if others:
             lines = [b"".join(self._unfinished), *others[:-1]]
             self._unfinished = [others[-1]]
+            self._n_unfinished = len(others[-1])
         elif self._at_end and any(self._unfinished):
             lines = [b"".join(self._unfinished)]
             self._unfinished = []
@@ -163,14 +207,25 @@ class JsonLinesSource:
 
 
 def _in_utf_8(path: Path) -> BinaryIO:
-    """Open a file; one in UTF-16 is read whole, as its lines can't be told by their last byte."""
+    """Open a file; one in UTF-16 is read as a whole: the last byte of a line does not tell it."""
     if (encoding := encoding_of(path)) == "utf-8-sig":
         opened = open_binary(path)
         if opened.read(3) != b"\xef\xbb\xbf":  # a byte order mark
             opened.seek(0)
         return opened
     with open_binary(path) as opened:
-        return io.BytesIO(opened.read().decode(encoding).lstrip("\ufeff").encode())
+        return io.BytesIO(_whole(opened, path).decode(encoding).lstrip("\ufeff").encode())
+
+
+def _whole(opened: BinaryIO, path: Path) -> bytes:
+    """Return all of a file, of which a compressed one may have more than the memory."""
+    content = opened.read(LARGEST_WHOLE + 1)
+    if len(content) > LARGEST_WHOLE:
+        raise SourceError(
+            f"{path.name} has more than {LARGEST_WHOLE:,} bytes, the most of an array or of a file "
+            "in UTF-16: convert it to lines of JSON in UTF-8, which are read one by one"
+        )
+    return content
 
 
 def begins_with_list(path: Path) -> bool:
@@ -199,9 +254,11 @@ class JsonArraySource(JsonLinesSource):
     def __init__(self, file: Path, limit: int | None = None) -> None:
         super().__init__(file)
         try:
-            self._found = json.loads(self._file.read(), object_pairs_hook=_distinct)[:limit]
+            self._found = json.loads(_whole(self._file, file), object_pairs_hook=_distinct)[:limit]
         except ValueError as error:
             raise SourceError(f"{file} is no array of JSON objects: {error}") from error
+        except OSError as error:
+            raise SourceError(f"can't read {file}: {error.strerror or error}") from error
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return all objects."""

@@ -83,7 +83,9 @@ def columns_of(path: Path) -> list[str]:
 
 def _opened(path: Path) -> Any:
     try:
-        file = ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
+        file = ParquetFile(
+            path, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
+        )
     except pa.ArrowException as error:
         raise SourceError(f"{path.name} is no Parquet file: {error}") from error
     except OSError as error:

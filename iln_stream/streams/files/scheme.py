@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from os.path import realpath  # unlike `Path.resolve`, no error for a link to itself
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -35,7 +36,7 @@ class FileScheme(Scheme):
     @property
     def place(self) -> str:
         """The absolute path."""
-        return str(Path(self.name).resolve())
+        return realpath(self.name)
 
     @property
     def form(self) -> Form:  # type: ignore[override]

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Sequence
 from contextlib import closing
+from os.path import realpath  # unlike `Path.resolve`, no error for a link to itself
 from pathlib import Path
 
 from iln_stream.errors import SinkError, SourceError
@@ -64,7 +65,7 @@ class SqliteScheme(Scheme):
     @property
     def place(self) -> str:
         """The absolute path and the topic."""
-        return f"{self.scheme}:{self.path.resolve()}#{self.topic}"
+        return f"{self.scheme}:{realpath(self.path)}#{self.topic}"
 
     def check(self) -> None:
         """Refuse options of other sources, and a wrong name."""

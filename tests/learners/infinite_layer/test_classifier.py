@@ -1,8 +1,11 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from iln_stream.learners import state_of
+from iln_stream.learners.infinite_layer import classifier
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.state import to_bytes
 
@@ -230,3 +233,24 @@ def test_rare_classes_are_ranked():
     scores, labels = np.array(scores[1_000:]), np.array(labels[1_000:])
     assert 20 < labels.sum() < 70
     assert (scores[labels][:, None] > scores[~labels]).mean() > 0.95
+
+
+def test_a_class_beyond_the_bound(monkeypatch):
+    """A new class beyond the bound is refused, however it comes, and changes nothing; the others
+    are learned on."""
+    monkeypatch.setattr(classifier, "MOST_CLASSES", 3)
+    model = InfiniteLayerClassifier(seed=1)
+    for label in ("a", "b", "c", "a"):
+        model.learn_one({"x": 1.0}, label)
+    token = model.predict_token({"x": 1.0})[1]
+    before = to_bytes(state_of(model))
+    for learn in (
+        lambda: model.learn_one({"new": 1.0}, "d"),
+        lambda: model.learn_token({"x": 1.0}, token, "d"),
+        lambda: model.learn_many(pd.DataFrame({"x": [1.0, 2.0]}), ["a", "d"]),
+    ):
+        with pytest.raises(ValueError, match="'d' is a new class, and 3 are the most"):
+            learn()
+    assert to_bytes(state_of(model)) == before
+    model.learn_one({"x": 1.0}, "c")
+    assert model.n_learned == 5

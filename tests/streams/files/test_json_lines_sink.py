@@ -28,6 +28,27 @@ def test_lines_in_order(tmp_path):
     assert file.read_bytes() == b'{"a": 1}\n{"a": 2}\n3\n'
 
 
+@pytest.mark.parametrize(
+    ("end", "left"),
+    [
+        (b'{"a": 2, "b', b""),
+        (b"\0" * 4096, b""),
+        (b'{"a": 2}', b'{"a": 2}\n'),
+        (b"a note", b"a note\n"),
+    ],
+    ids=["cut", "page without content", "line break cut", "no line of ours"],
+)
+def test_a_cut_last_line(tmp_path, end, left):
+    """A line that a crash or a full disk cut is removed when the file is opened again, so that each
+    line is whole; nothing else is lost."""
+    file = tmp_path / "out.jsonl"
+    file.write_bytes(b'{"a": 1}\n' + end)
+    sink = JsonLinesSink(file)
+    sink.write(None, b'{"a": 3}')
+    sink.close()
+    assert file.read_bytes() == b'{"a": 1}\n' + left + b'{"a": 3}\n'
+
+
 def test_flush_reaches_the_disk(tmp_path, monkeypatch):
     """`flush` syncs the file after writing all data, so that it survives a power failure."""
     file, fsync, sizes = tmp_path / "out.jsonl", os.fsync, []
@@ -36,8 +57,8 @@ def test_flush_reaches_the_disk(tmp_path, monkeypatch):
         sizes.append(os.fstat(descriptor).st_size)
         fsync(descriptor)
 
-    monkeypatch.setattr(os, "fsync", watched)
     sink = JsonLinesSink(file)
+    monkeypatch.setattr(os, "fsync", watched)
     sink.write(None, b"12345")
     assert sizes == []
     sink.flush()

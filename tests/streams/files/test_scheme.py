@@ -47,6 +47,17 @@ def test_unknown_extension():
         at("e.doc").source()
 
 
+@pytest.mark.parametrize("address", ["{}", "sqlite:{}"])
+def test_a_link_to_itself(tmp_path, address):
+    """It has an address, and opening it is an error of ours."""
+    link = tmp_path / "loop.jsonl"
+    link.symlink_to(link.name)
+    stream = stream_at(address.format(link), StreamOptions())
+    assert str(link) in stream.place
+    with pytest.raises(SourceError, match=r"loop\.jsonl"):
+        stream.source()
+
+
 @pytest.mark.parametrize("stream", ["stdin", "stdout"])
 def test_closed_standard_streams(stream, monkeypatch):
     """A closed standard stream is an error, not a crash."""

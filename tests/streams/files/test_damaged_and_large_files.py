@@ -1,0 +1,82 @@
+"""Files that a disk damaged, or that hold more than the memory: an error, and no other result."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+
+import pytest
+
+from iln_stream.errors import SourceError
+from iln_stream.streams.addresses import StreamOptions, stream_at
+from iln_stream.streams.files import json_lines
+from iln_stream.streams.files.csv import LONGEST_LINE
+
+CONTENTS = {
+    "t.csv": b"a,y\n" + b"".join(b"%d,%d\n" % (i, i * i % 7) for i in range(60)),
+    "t.jsonl": b"".join(b'{"a":%d,"y":%d}\n' % (i, i * i % 7) for i in range(60)),
+    "t.json": b"[%s]" % b",".join(b'{"a":%d}' % i for i in range(60)),
+}
+
+
+def zipped(content, name):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+    return file.getvalue()
+
+
+def read(file):
+    """Return all records of a file."""
+    source = stream_at(str(file), StreamOptions()).source()
+    records = []
+    while not source.exhausted:
+        records += source.poll(0.0)
+    source.close()
+    return records
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zip"])
+def test_a_damaged_compressed_file(tmp_path, name, suffix):
+    """A flipped bit or a lost end of a compressed file changes no record in silence: all are read,
+    or the error names the file."""
+    compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.get(suffix)
+    content = CONTENTS[name]
+    data = zipped(content, name) if compress is None else compress(content)
+    file = tmp_path / f"{name}{suffix}"
+    file.write_bytes(data)
+    expected = read(file)
+    flipped = [data[:i] + bytes([data[i] ^ 1 << i % 8]) + data[i + 1 :] for i in range(len(data))]
+    errors = []
+    for damaged in (*flipped, data[:-9], data[: len(data) // 2], data[:20]):
+        file.write_bytes(damaged)
+        try:
+            assert read(file) == expected
+        except SourceError as error:
+            errors.append(str(error))
+    assert len(errors) > len(data) // 2
+    assert all(f"{name}{suffix}" in error for error in errors)
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.csv", "t.jsonl.gz", "t.json.gz"])
+@pytest.mark.parametrize("before", [b"", b'{"a": 1}\n'])
+def test_a_line_without_an_end(tmp_path, name, before):
+    """A file whose line is longer than the bound, as a small compressed one may be, is refused
+    before it fills the memory; the error names the bound."""
+    content = before + b"x" * (3 * LONGEST_LINE)
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    with pytest.raises(SourceError, match=r"line [12] is longer than 16,777,216"):
+        read(tmp_path / name)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_large_array(tmp_path, monkeypatch, encoding):
+    """What must be in memory as a whole is refused beyond a bound."""
+    monkeypatch.setattr(json_lines, "LARGEST_WHOLE", 1_000)
+    file = tmp_path / "t.json.gz"
+    text = CONTENTS["t.json"].decode().ljust(1_001)
+    file.write_bytes(gzip.compress(text.encode(encoding)))
+    with pytest.raises(SourceError, match=r"more than 1,000 bytes.*lines of JSON in UTF-8"):
+        read(file)
