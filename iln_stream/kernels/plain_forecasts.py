@@ -102,11 +102,12 @@ LARGEST_ERROR = 1000.0
 """Errors are scored as at most so many units of the target's scale."""
 
 MIXTURE, FINAL, CONTEXT, DELAYED, LATE, SCORED = range(N_FORECASTS, N_FORECASTS + 6)
-"""Where `look` has, after the present forecasts: their mixture, nan if it is broken; what counts,
-the mixture or OWN; 1 if the last target is far; how many labels came since the event's prediction;
-and if LATE is 1, the forecasts that are scored in place of the present ones."""
+"""Where `look` has, after the present forecasts: the rule's mixture, nan if it is broken; what
+counts, the choice or OWN; 1 if the last target is far; how many labels came since the event's
+prediction; and if LATE is 1, the forecasts that are scored in place of the present ones, and the
+rule's mixture of them."""
 
-N_LOOK = SCORED + N_FORECASTS
+N_LOOK = SCORED + N_FORECASTS + 1
 
 
 class PlainState(NamedTuple):
@@ -125,14 +126,15 @@ class PlainState(NamedTuple):
         many events each has scored (2,).
     ordinary
         The record of `update_rule`, (2,).
-    leader
-        Events, the mixture's mean |error|, weights and mean |errors| of the five others, (12,).
+    leader, choice
+        Events, the final mean |error|, weights and mean |errors|: of the five others, (12,); and of
+        the leader and the rule's mixture (6,).
     columns
         (6, d), see `SEEN`.
     theta, P, beta, Q
         Weights and covariances of DIFFERENCE and of LINEAR, (D,), (D, D), (E,), (E, E).
     look
-        What the last prediction left for learning, see `MIXTURE`, (17,).
+        What the last prediction left for learning, see `MIXTURE`, (18,).
     phi, psi, gain
         The features (D,), (E,) of that prediction; scratch (D,).
 
@@ -145,6 +147,7 @@ class PlainState(NamedTuple):
     n_scored: NDArray[np.float64]
     ordinary: NDArray[np.float64]
     leader: NDArray[np.float64]
+    choice: NDArray[np.float64]
     columns: NDArray[np.float64]
     theta: NDArray[np.float64]
     P: NDArray[np.float64]
@@ -168,7 +171,8 @@ def state_of(a, n_columns):  # type: ignore[no-untyped-def]
     n_scored = rules + 8 * N_FORECASTS
     ordinary = n_scored + 2
     leader = ordinary + 2
-    columns = leader + 2 + 2 * LEADER
+    choice = leader + 2 + 2 * LEADER
+    columns = choice + 6
     theta = columns + 6 * d
     P = theta + D
     beta = P + D * D
@@ -184,7 +188,8 @@ def state_of(a, n_columns):  # type: ignore[no-untyped-def]
         shaped(a, rules, (2, 4, N_FORECASTS)),
         a[n_scored:ordinary],
         a[ordinary:leader],
-        a[leader:columns],
+        a[leader:choice],
+        a[choice:columns],
         shaped(a, columns, (6, d)),
         a[theta:P],
         shaped(a, P, (D, D)),
@@ -220,9 +225,10 @@ def bounded(value, bound):  # type: ignore[no-untyped-def]
 
 @compiled
 def bounded_input(x, columns, j):  # type: ignore[no-untyped-def]
-    """Column j's value; it may leave the range so far by as much as that range."""
+    """Column j's value; it may leave the range so far by as much as that range, at first by more."""
     low, high = columns[SMALLEST, j], columns[LARGEST, j]
-    return min(max(x, 2.0 * low - high), 2.0 * high - low) if high > low else x
+    reach = (1.0 if columns[SEEN, j] >= YOUNG else YOUNG) * (high - low)
+    return min(max(x, low - reach), high + reach) if high > low else x
 
 
 @compiled
@@ -260,10 +266,16 @@ def describe(row, s, n):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def n_led(leader):  # type: ignore[no-untyped-def]
+    """The number of forecasts that a leader weighs."""
+    return (leader.shape[0] - 2) // 2
+
+
+@compiled
 def leader_of(p, leader, own):  # type: ignore[no-untyped-def]
-    """The mean of the other forecasts by the leader's weights."""
+    """The mean of forecasts p by the leader's weights, own if these are 0."""
     total = value = 0.0
-    for k in range(LEADER):
+    for k in range(n_led(leader)):
         total += leader[2 + k]
         value += leader[2 + k] * (p[k] - own)
     return own + value / total if total != 0.0 else own
@@ -282,7 +294,7 @@ def mixture_of(p, s, context):  # type: ignore[no-untyped-def]
 
 @compiled
 def mix(row, own, center, unit, s):  # type: ignore[no-untyped-def]
-    """Fill `look`; return the mixture, or `own` where it does not count or is broken."""
+    """Fill `look`; return the choice, or `own` where it does not count or is broken."""
     record, ring, p = s.record, s.ring, s.look
     for k in range(N_FORECASTS):
         p[k] = own
@@ -311,7 +323,7 @@ def mix(row, own, center, unit, s):  # type: ignore[no-untyped-def]
     if abs(mixture) + abs(change) + abs(level) <= LARGEST_FLOAT:
         p[MIXTURE] = mixture
         if record[COUNT] >= record[COUNTS_FROM]:
-            p[FINAL] = mixture
+            p[FINAL] = leader_of(p[LEADER:], s.choice, p[LEADER])
     return p[FINAL]
 
 
@@ -393,25 +405,26 @@ def power(x, n):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def learn_leader(leader, p, mixture, squared):  # type: ignore[no-untyped-def]
+def learn_leader(leader, p, final, squared):  # type: ignore[no-untyped-def]
     """Weigh the forecasts by their mean |errors| to the power -n, of n events so far, at most 30.
 
-    Errors beyond ten mean |errors| of the mixture count as these.
+    The mean's weights increase with the square of the event's number: the first errors, when least
+    squares knew nothing, soon count little. Errors beyond ten final mean |errors| count as these.
     """
-    n = leader[0] + 1.0
-    rate = 1.0 / min(n, LEADER_SPAN)
+    n, K = leader[0] + 1.0, n_led(leader)
+    rate = 3.0 / (min(n, 3.0 * LEADER_SPAN) + 2.0)
     leader[0] = n
-    leader[1] += (abs(mixture) - leader[1]) * rate
+    leader[1] += (abs(final) - leader[1]) * rate
     best = np.inf
-    for k in range(LEADER):
+    for k in range(K):
         e = abs(p[k])
         if n > 5.0:
             e = min(e, LEADER_CLIP * leader[1])
         e = e * e if squared else e
-        leader[2 + LEADER + k] += (e - leader[2 + LEADER + k]) * rate
-        best = min(best, leader[2 + LEADER + k])
-    for k in range(LEADER):
-        mean = leader[2 + LEADER + k]
+        leader[2 + K + k] += (e - leader[2 + K + k]) * rate
+        best = min(best, leader[2 + K + k])
+    for k in range(K):
+        mean = leader[2 + K + k]
         if best > 0.0:
             ratio = np.sqrt(best / mean) if squared else best / mean
             leader[2 + k] = power(ratio, int(min(n, LEADER_POWER)))
@@ -483,6 +496,7 @@ def join_column(x, columns, j):  # type: ignore[no-untyped-def]
         columns[CENTER, j] = columns[SMALLEST, j] = columns[LARGEST, j] = x
         return
     x = bounded_input(x, columns, j)
+    columns[SEEN, j] += 1.0
     columns[SMALLEST, j] = min(columns[SMALLEST, j], x)
     columns[LARGEST, j] = max(columns[LARGEST, j], x)
     deviation = x - columns[CENTER, j]
@@ -497,7 +511,7 @@ def begin(s, y):  # type: ignore[no-untyped-def]
     """Make the state that of a first target, y; before, only zeros and COUNTS_FROM are in it."""
     s.record[FIRST] = s.record[LOW] = s.record[HIGH] = y
     s.rules[:, WEIGHT] = 1.0 / N_FORECASTS
-    s.leader[2 : 2 + LEADER] = 1.0
+    s.leader[2 : 2 + LEADER] = s.choice[2:4] = 1.0
     for i in range(s.theta.shape[0]):
         s.P[i, i] = 1.0 / PENALTIES[0]
     for i in range(s.beta.shape[0]):
@@ -531,16 +545,17 @@ def learn(row, y, w, center, unit, s, squared):  # type: ignore[no-untyped-def]
         weight = w * huber_weight(e, record, DIFFERENCE_ERROR, n)
         if weight > 0.0:
             least_squares(s.theta, s.P, s.phi, e, weight, s.gain)
-        p, mixture = s.look[:N_FORECASTS], s.look[MIXTURE]
+        p = s.look[: MIXTURE + 1]
         if s.look[LATE] > 0.0:
-            p = s.look[SCORED : SCORED + N_FORECASTS]
-            mixture = mixture_of(p, s, int(s.look[CONTEXT]))
-        for k in range(N_FORECASTS):
+            p = s.look[SCORED:]
+            p[MIXTURE] = mixture_of(p, s, int(s.look[CONTEXT]))
+        final = bounded((leader_of(p[LEADER:], s.choice, p[LEADER]) - y) / unit, LARGEST_ERROR)
+        for k in range(MIXTURE + 1):
             p[k] = bounded((p[k] - y) / unit, LARGEST_ERROR)
-        mixture = bounded((mixture - y) / unit, LARGEST_ERROR)
-        learn_rules(s, p, mixture, w, squared)
+        learn_rules(s, p[:N_FORECASTS], p[MIXTURE], w, squared)
         if w > 0.0:
-            learn_leader(s.leader, p, mixture, squared)
+            learn_leader(s.leader, p, final, squared)
+            learn_leader(s.choice, p[LEADER:], final, squared)
     e = y - record[FIRST] - dot(s.beta, s.psi)
     weight = w * huber_weight(e, record, LINEAR_ERROR, n)
     if weight > 0.0:
@@ -566,7 +581,7 @@ def learn(row, y, w, center, unit, s, squared):  # type: ignore[no-untyped-def]
 def forget(s):  # type: ignore[no-untyped-def]
     """Make the state what it was before the first target."""
     s.record[:], s.seasons[:], s.ring[:], s.rules[:], s.n_scored[:] = 0.0, 0.0, 0.0, 0.0, 0.0
-    s.ordinary[:], s.leader[:], s.columns[:] = 0.0, 0.0, 0.0
+    s.ordinary[:], s.leader[:], s.choice[:], s.columns[:] = 0.0, 0.0, 0.0, 0.0
     s.theta[:], s.P[:], s.beta[:], s.Q[:] = 0.0, 0.0, 0.0, 0.0
 
 

@@ -26,7 +26,8 @@ class PlainForecasts(Part):
     function of the inputs; `seasonal`, the last target and the change one period ago, where a
     period of up to 512 events is found; `leader`, the mean of all, weighted by their mean |errors|
     to the power of -n, of n events so far, at most 30. ML-Poly weighs them and the engine's own,
-    with other weights while the last target lies beyond what the engine can predict.
+    with other weights while the last target lies beyond what the engine can predict. The leader's
+    weights, again, choose between that mixture and the leader.
 
     Outliers are kept out: a target beyond the engine's range counts once the next one is there,
     too, large errors count linearly, and forecasts stay near the range of the targets so far.
@@ -42,9 +43,9 @@ class PlainForecasts(Part):
 
     kept = (
         "n_columns", "record", "seasons", "ring", "rules", "n_scored", "ordinary", "leader",
-        "columns", "theta", "P", "beta", "Q",
+        "choice", "columns", "theta", "P", "beta", "Q",
     )  # fmt: skip
-    fixed = ("record", "seasons", "ring", "rules", "n_scored", "ordinary", "leader")
+    fixed = ("record", "seasons", "ring", "rules", "n_scored", "ordinary", "leader", "choice")
 
     record: Vector
     seasons: Vector
@@ -53,6 +54,7 @@ class PlainForecasts(Part):
     n_scored: Vector
     ordinary: Vector
     leader: Vector
+    choice: Vector
     columns: Vector
     theta: Vector
     P: Vector
@@ -72,7 +74,7 @@ class PlainForecasts(Part):
         self.ring = np.zeros(2 * kernels.RING)
         self.rules = np.zeros((2, 4, N_FORECASTS))
         self.n_scored, self.ordinary = np.zeros(2), np.zeros(2)
-        self.leader = np.zeros(2 + 2 * kernels.LEADER)
+        self.leader, self.choice = np.zeros(2 + 2 * kernels.LEADER), np.zeros(6)
         self._begin_linear()
 
     def _begin_linear(self) -> None:
@@ -95,8 +97,8 @@ class PlainForecasts(Part):
         self._look = np.zeros(kernels.N_LOOK)
         parts = PlainState(
             self.record, self.seasons, self.ring, self.rules, self.n_scored, self.ordinary,
-            self.leader, self.columns, self.theta, self.P, self.beta, self.Q, self._look,
-            np.zeros(D), np.zeros(E), np.zeros(D),
+            self.leader, self.choice, self.columns, self.theta, self.P, self.beta, self.Q,
+            self._look, np.zeros(D), np.zeros(E), np.zeros(D),
         )  # fmt: skip
         self.array = np.concatenate([part.ravel() for part in parts])
         ends = np.cumsum([part.size for part in parts])[:-1]
@@ -106,8 +108,8 @@ class PlainForecasts(Part):
         ]
         (
             self.record, self.seasons, self.ring, self.rules, self.n_scored, self.ordinary,
-            self.leader, self.columns, self.theta, self.P, self.beta, self.Q, self._look,
-            self._phi, *_,
+            self.leader, self.choice, self.columns, self.theta, self.P, self.beta, self.Q,
+            self._look, self._phi, *_,
         ) = views  # fmt: skip
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -154,7 +156,7 @@ class PlainForecasts(Part):
             found = seen.center + seen.unit * seen.outputs[-N_FORECASTS:]
         if np.isfinite(found).all():
             self._look[LATE] = 1.0
-            self._look[SCORED:] = found
+            self._look[SCORED : SCORED + N_FORECASTS] = found
 
     def delayed(self, delay: int) -> None:
         """Note how many labels came since the prediction of the event that is learned next."""
@@ -164,7 +166,7 @@ class PlainForecasts(Part):
         """Return the mixture that is scored next, on the target's scale."""
         found = self._look[kernels.FINAL]
         if self._look[LATE]:
-            found = self.weights(center, unit) @ self._look[SCORED:]
+            found = self.weights(center, unit) @ self._look[SCORED : SCORED + N_FORECASTS]
         return float((found - center) / unit)
 
     def learn(
@@ -181,6 +183,9 @@ class PlainForecasts(Part):
         total = rule.sum()
         if not (total > 0.0 and count >= self.record[kernels.COUNTS_FROM]):
             rule, total = np.eye(N_FORECASTS)[kernels.OWN], 1.0
+        else:
+            led, mixed = self.choice[2:4] / self.choice[2:4].sum()
+            rule, total = mixed * rule / total + led * np.eye(N_FORECASTS)[kernels.LEADER], 1.0
         weights: Vector = rule / total
         return weights
 
