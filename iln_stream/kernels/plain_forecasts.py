@@ -46,7 +46,7 @@ number of targets from which on the mixture counts."""
 
 N_RECORD = 15
 
-UNBOUNDED = 5.0
+UNBOUNDED = 9.0
 """So many first targets count as they are: see `bounded_target`."""
 
 GROWTH, MOST_RUN = 4.0, 250.0
@@ -71,7 +71,7 @@ FIXED = 1 + N_LAGS + 2
 LANES = 4
 """Numbers of features are rounded up to a multiple of it: see `least_squares`."""
 
-PENALTIES = (0.1, 0.01)
+PENALTIES = (0.1, 0.001)
 """Of DIFFERENCE and LINEAR."""
 
 HUBER, YOUNG, SPAN = 3.0, 10.0, 100.0
@@ -80,6 +80,10 @@ HUBER, YOUNG, SPAN = 3.0, 10.0, 100.0
 REACH = 0.3
 """Forecasts may leave the range of the targets so far by this share of it, inputs by all of it; a
 target may be further from the center by this share than the one before."""
+
+EARLY_REACH = 100.0
+"""The first ten values of an input may leave its range by so many ranges, as two values can lie
+close together. Their events count the less: least squares are exact in spite of weights."""
 
 FAR = 1.9
 """A last target so many units from the center is beyond what the engine itself can predict."""
@@ -224,10 +228,10 @@ def bounded(value, bound):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def bounded_input(x, columns, j):  # type: ignore[no-untyped-def]
-    """Column j's value; it may leave the range so far by as much as that range, at first by more."""
+def bounded_input(x, columns, j, share):  # type: ignore[no-untyped-def]
+    """Column j's value; it may leave the range so far by a share of it."""
     low, high = columns[SMALLEST, j], columns[LARGEST, j]
-    reach = (1.0 if columns[SEEN, j] >= YOUNG else YOUNG) * (high - low)
+    reach = share * (high - low)
     return min(max(x, low - reach), high + reach) if high > low else x
 
 
@@ -238,9 +242,22 @@ def position(x, columns, j):  # type: ignore[no-untyped-def]
         return columns[PRESENT, j]
     if columns[SEEN, j] == 0.0:
         return 0.0
-    deviation = bounded_input(x, columns, j) - columns[CENTER, j]
+    share = 1.0 if columns[SEEN, j] >= YOUNG else EARLY_REACH
+    deviation = bounded_input(x, columns, j, share) - columns[CENTER, j]
     unit = columns[UNIT, j]
     return np.sign(deviation) if unit == 0.0 else bounded(deviation / unit, LARGEST_Z)
+
+
+@compiled
+def input_weight(row, columns):  # type: ignore[no-untyped-def]
+    """The weight of a row by how many times its range so far the furthest input has left it."""
+    furthest = 1.0
+    for j in range(columns.shape[1]):
+        size = columns[LARGEST, j] - columns[SMALLEST, j]
+        if row[j] < ABSENT and 0.0 < columns[SEEN, j] < YOUNG and size > 0.0:
+            beyond = max(row[j] - columns[LARGEST, j], columns[SMALLEST, j] - row[j]) / size
+            furthest = max(furthest, min(beyond, EARLY_REACH))
+    return 1.0 / (furthest * furthest)
 
 
 @compiled
@@ -495,7 +512,7 @@ def join_column(x, columns, j):  # type: ignore[no-untyped-def]
         columns[SEEN, j] = 1.0
         columns[CENTER, j] = columns[SMALLEST, j] = columns[LARGEST, j] = x
         return
-    x = bounded_input(x, columns, j)
+    x = bounded_input(x, columns, j, 1.0)
     columns[SEEN, j] += 1.0
     columns[SMALLEST, j] = min(columns[SMALLEST, j], x)
     columns[LARGEST, j] = max(columns[LARGEST, j], x)
@@ -557,7 +574,7 @@ def learn(row, y, w, center, unit, s, squared):  # type: ignore[no-untyped-def]
             learn_leader(s.leader, p, final, squared)
             learn_leader(s.choice, p[LEADER:], final, squared)
     e = y - record[FIRST] - dot(s.beta, s.psi)
-    weight = w * huber_weight(e, record, LINEAR_ERROR, n)
+    weight = w * huber_weight(e, record, LINEAR_ERROR, n) * input_weight(row, s.columns)
     if weight > 0.0:
         least_squares(s.beta, s.Q, s.psi, e, weight, s.gain)
     for j in range(s.columns.shape[1]):
