@@ -1,8 +1,9 @@
 """Forecasts from raw targets and inputs, without a clip, beside an engine's own prediction.
 
 An engine's experts see inputs and targets within some standard deviations. These do not: the last
-target; least squares on differences; least squares on inputs; the last target plus the change one
-period ago; and a leader, which weighs all by their errors.
+target; least squares on differences; least squares on inputs, and with an effect of each value of
+inputs with few values; the last target plus the change one period ago; and a leader, which weighs
+all by their errors.
 
 All state is in one array: each array that is passed from Python costs time.
 """
@@ -19,10 +20,10 @@ from iln_stream.kernels.regression_event import FENCE
 from iln_stream.kernels.ridges import dot
 from iln_stream.kernels.vectors import shaped
 
-OWN, LAST, DIFFERENCE, LINEAR, SEASONAL, LEADER = range(6)
+OWN, LAST, DIFFERENCE, LINEAR, INDICATORS, SEASONAL, LEADER = range(7)
 """Indices of the forecasts; OWN is the engine's prediction."""
 
-N_FORECASTS = 6
+N_FORECASTS = 7
 
 RING = 1024
 """Targets kept, each at i and i + RING and the newer one before, so that a window is contiguous."""
@@ -35,16 +36,16 @@ LONGEST = 512
 
 (
     COUNT, FIRST, LOW, HIGH, STEP, CHANGE, DIFFERENCE_ERROR, LINEAR_ERROR, DELAY, RAW, PAIR_LOW,
-    PAIR_HIGH, RUN, PERIOD, COUNTS_FROM,
-) = range(15)  # fmt: skip
+    PAIR_HIGH, RUN, PERIOD, INDICATORS_ERROR, COUNTS_FROM,
+) = range(16)  # fmt: skip
 """Indices of the record: targets learned; the first, the smallest and the largest of them; the
 largest difference among the first ten, the unit of lags; the mean |difference| in units of the
 target's scale; the mean |error| of both least squares; how many labels came between the last
 label's prediction and the label; the last target as it was; the range of what two targets in a row
-have reached; the number of last targets beyond the fence, on one side; the period, or 0; and the
-number of targets from which on the mixture counts."""
+have reached; the number of last targets beyond the fence, on one side; the period, or 0; the mean |error| of
+INDICATORS; and the number of targets from which on the mixture counts."""
 
-N_RECORD = 15
+N_RECORD = 16
 
 UNBOUNDED = 9.0
 """So many first targets count as they are: see `bounded_target`."""
@@ -58,9 +59,15 @@ OUTSIDE = 4.0
 MOST_DELAY = RING - LONGEST - 2
 """If more labels come in between, there is no seasonal forecast."""
 
-SEEN, CENTER, UNIT, SMALLEST, LARGEST, PRESENT = range(6)
-"""Rows of the columns, (6, d): whether it had a value; the first; the first deviation from it; the
-range; and the last value, in units of that deviation."""
+SEEN, CENTER, UNIT, SMALLEST, LARGEST, PRESENT, KNOWN = range(7)
+"""Rows of the columns, (7, d): the number of values it had; the first; the first deviation from it;
+the range; the last value, in units of that deviation; and how many different ones were met."""
+
+FEW = 64
+"""An input with more values than these has no effects of them."""
+
+LEAST_RATE, EFFECT_PRIOR = 0.01, 2.0
+"""An effect moves by the error times 2 / (n + 2) at its n-th event, and at least by a hundredth."""
 
 MOST_COLUMNS = 48
 """With more inputs, least squares do without them."""
@@ -126,21 +133,24 @@ class PlainState(NamedTuple):
     ring
         The last targets, (2048,).
     rules, n_scored
-        The states of the rule while the last target is not far, and while it is, (2, 4, 6); and how
+        The states of the rule while the last target is not far, and while it is, (2, 4, 7); and how
         many events each has scored (2,).
     ordinary
         The record of `update_rule`, (2,).
     leader, choice
-        Events, the final mean |error|, weights and mean |errors|: of the five others, (12,); and of
+        Events, the final mean |error|, weights and mean |errors|: of the six others, (14,); and of
         the leader and the rule's mixture (6,).
     columns
-        (6, d), see `SEEN`.
+        (7, d), see `SEEN`.
+    values, effects, times
+        Of each column: the values met, their effects, and how often they came, (d, 64).
     theta, P, beta, Q
         Weights and covariances of DIFFERENCE and of LINEAR, (D,), (D, D), (E,), (E, E).
     look
-        What the last prediction left for learning, see `MIXTURE`, (18,).
-    phi, psi, gain
-        The features (D,), (E,) of that prediction; scratch (D,).
+        What the last prediction left for learning, see `MIXTURE`, (19,).
+    phi, psi, places, gain
+        The features (D,), (E,) of that prediction; the places (d,) of its values among those known,
+        or -1; scratch (D,).
 
     """
 
@@ -153,6 +163,9 @@ class PlainState(NamedTuple):
     leader: NDArray[np.float64]
     choice: NDArray[np.float64]
     columns: NDArray[np.float64]
+    values: NDArray[np.float64]
+    effects: NDArray[np.float64]
+    times: NDArray[np.float64]
     theta: NDArray[np.float64]
     P: NDArray[np.float64]
     beta: NDArray[np.float64]
@@ -160,6 +173,7 @@ class PlainState(NamedTuple):
     look: NDArray[np.float64]
     phi: NDArray[np.float64]
     psi: NDArray[np.float64]
+    places: NDArray[np.float64]
     gain: NDArray[np.float64]
 
 
@@ -177,14 +191,18 @@ def state_of(a, n_columns):  # type: ignore[no-untyped-def]
     leader = ordinary + 2
     choice = leader + 2 + 2 * LEADER
     columns = choice + 6
-    theta = columns + 6 * d
+    values = columns + 7 * d
+    effects = values + FEW * d
+    times = effects + FEW * d
+    theta = times + FEW * d
     P = theta + D
     beta = P + D * D
     Q = beta + E
     look = Q + E * E
     phi = look + N_LOOK
     psi = phi + D
-    gain = psi + E
+    places = psi + E
+    gain = places + d
     return PlainState(
         a[:seasons],
         a[seasons:ring],
@@ -194,14 +212,18 @@ def state_of(a, n_columns):  # type: ignore[no-untyped-def]
         a[ordinary:leader],
         a[leader:choice],
         a[choice:columns],
-        shaped(a, columns, (6, d)),
+        shaped(a, columns, (7, d)),
+        shaped(a, values, (d, FEW)),
+        shaped(a, effects, (d, FEW)),
+        shaped(a, times, (d, FEW)),
         a[theta:P],
         shaped(a, P, (D, D)),
         a[beta:Q],
         shaped(a, Q, (E, E)),
         a[look:phi],
         a[phi:psi],
-        a[psi:gain],
+        a[psi:places],
+        a[places:gain],
         a[gain : gain + D],
     )
 
@@ -289,6 +311,44 @@ def n_led(leader):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def effects_of(row, s):  # type: ignore[no-untyped-def]
+    """The sum of the effects of the row's values; fill `places`.
+
+    Two values are linear: effects begin with the third.
+    """
+    found = 0.0
+    for j in range(s.columns.shape[1]):
+        s.places[j] = -1.0
+        if s.columns[KNOWN, j] <= FEW:
+            for i in range(int(s.columns[KNOWN, j])):
+                if s.values[j, i] == row[j]:
+                    s.places[j] = i
+                    found += s.effects[j, i]
+                    break
+    return found
+
+
+@compiled
+def learn_effects(row, s, e):  # type: ignore[no-untyped-def]
+    """Let the effects of the row's values learn their error e; admit new values."""
+    counted = 0.0
+    for j in range(s.columns.shape[1]):
+        if s.places[j] >= 0.0 and s.columns[KNOWN, j] > 2.0:
+            counted += 1.0
+    for j in range(s.columns.shape[1]):
+        i, known = int(s.places[j]), int(s.columns[KNOWN, j])
+        if i >= 0:
+            s.times[j, i] += 1.0
+            if known > 2:
+                rate = max(EFFECT_PRIOR / (s.times[j, i] + EFFECT_PRIOR), LEAST_RATE)
+                s.effects[j, i] += e / counted * rate
+        elif row[j] < ABSENT and known <= FEW:
+            s.columns[KNOWN, j] += 1.0
+            if known < FEW:
+                s.values[j, known] = row[j]
+
+
+@compiled
 def leader_of(p, leader, own):  # type: ignore[no-untyped-def]
     """The mean of forecasts p by the leader's weights, own if these are 0."""
     total = value = 0.0
@@ -329,6 +389,7 @@ def mix(row, own, center, unit, s):  # type: ignore[no-untyped-def]
     p[LAST] = last
     p[DIFFERENCE] = within(last + change, record)
     p[LINEAR] = within(record[FIRST] + level, record)
+    p[INDICATORS] = within(record[FIRST] + level + effects_of(row, s), record)
     p[SEASONAL] = last
     back = period * (1 + delay // period) if period > 0 else 0
     if period > 0 and delay <= MOST_DELAY and back < n:
@@ -578,6 +639,11 @@ def learn(row, y, w, center, unit, s, squared):  # type: ignore[no-untyped-def]
     if weight > 0.0:
         least_squares(s.beta, s.Q, s.psi, e, weight, s.gain)
     for j in range(s.columns.shape[1]):
+        if s.places[j] >= 0.0:
+            e -= s.effects[j, int(s.places[j])]
+    if w > 0.0:
+        learn_effects(row, s, e * huber_weight(e, record, INDICATORS_ERROR, n) * min(w, 1.0))
+    for j in range(s.columns.shape[1]):
         join_column(row[j], s.columns, j)
     if n < YOUNG:
         record[STEP] = max(record[STEP], abs(change))
@@ -599,6 +665,7 @@ def forget(s):  # type: ignore[no-untyped-def]
     """Make the state what it was before the first target."""
     s.record[:], s.seasons[:], s.ring[:], s.rules[:], s.n_scored[:] = 0.0, 0.0, 0.0, 0.0, 0.0
     s.ordinary[:], s.leader[:], s.choice[:], s.columns[:] = 0.0, 0.0, 0.0, 0.0
+    s.values[:], s.effects[:], s.times[:] = 0.0, 0.0, 0.0
     s.theta[:], s.P[:], s.beta[:], s.Q[:] = 0.0, 0.0, 0.0, 0.0
 
 
