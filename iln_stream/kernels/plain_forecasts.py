@@ -42,8 +42,8 @@ LONGEST = 512
 largest difference among the first ten, the unit of lags; the mean |difference| in units of the
 target's scale; the mean |error| of both least squares; how many labels came between the last
 label's prediction and the label; the last target as it was; the range of what two targets in a row
-have reached; the number of last targets beyond the fence, on one side; the period, or 0; the mean |error| of
-INDICATORS; and the number of targets from which on the mixture counts."""
+have reached; the number of last targets beyond the fence, on one side; the period, or 0; the mean
+|error| of INDICATORS; and the number of targets from which on the mixture counts."""
 
 N_RECORD = 16
 

@@ -280,8 +280,8 @@ FURTHEST_Z = 1e9
 """Columns of plain forecasts are clipped here, in units of their first deviations."""
 
 YOUNG, EARLY_REACH, FEW = 10.0, 100.0, 64
-"""The first ten values of a column may leave its range by a hundred ranges, later ones by one; those
-of a column with at most 64 different values have effects."""
+"""The first ten values of a column may leave its range by a hundred ranges, later ones by one; each
+value of a column with at most 64 different ones has an effect."""
 
 
 def _with_plain_forecasts(plain: Parts, row: Matrix, own: Matrix) -> Matrix:

@@ -24,11 +24,11 @@ class PlainForecasts(Part):
     `last-value`; `difference`, the last target and a linear function of the changes of the inputs,
     of the last 12 changes of the target and of that one period ago; `least-squares`, a linear
     function of the inputs; `indicators`, that and an effect of each value of inputs with at most 64
-    values, such as the hour as a number; `seasonal`, the last target and the change one period ago, where a
-    period of up to 512 events is found; `leader`, the mean of all, weighted by their mean |errors|
-    to the power of -n, of n events so far, at most 30. ML-Poly weighs them and the engine's own,
-    with other weights while the last target lies beyond what the engine can predict. The leader's
-    weights, again, choose between that mixture and the leader.
+    values, such as the hour as a number; `seasonal`, the last target and the change one period ago,
+    where a period of up to 512 events is found; `leader`, the mean of all, weighted by their mean
+    |errors| to the power of -n, of n events so far, at most 30. ML-Poly weighs them and the
+    engine's own, with other weights while the last target lies beyond what the engine can predict.
+    By its rule, a second leader chooses between that mixture and the leader.
 
     Outliers are kept out: a target beyond the engine's range counts once the next one is there,
     too, large errors count linearly, and forecasts stay near the range of the targets so far.
