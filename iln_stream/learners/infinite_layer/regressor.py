@@ -204,7 +204,7 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
     def predict_token(self, x: Mapping[Any, float]) -> tuple[float, NDArray[np.float64]]:
         """Return the prediction for x, and a token for `learn_token`.
 
-        A token has 26 numbers with profile "accurate", 18 with "fast": what was predicted, from
+        A token has 27 numbers with profile "accurate", 18 with "fast": what was predicted, from
         which last targets, by each expert, and the ends of the intervals. It is valid for later
         states of this learner, those of a snapshot included.
 
