@@ -1,8 +1,9 @@
 """Forecasts from raw targets and inputs, without a clip, beside an engine's own prediction.
 
 An engine's experts see inputs and targets within some standard deviations. These do not: the last
-target; least squares on differences; least squares on inputs; the last target plus the change one
-period ago; and a leader, which weighs all by their errors.
+target; least squares on differences; least squares on inputs, and with an effect of each value of
+inputs with few values; the last target plus the change one period ago; and a leader, which weighs
+all by their errors.
 
 All state is in one array: each array that is passed from Python costs time.
 """
@@ -19,10 +20,10 @@ from iln_stream.kernels.regression_event import FENCE
 from iln_stream.kernels.ridges import dot
 from iln_stream.kernels.vectors import shaped
 
-OWN, LAST, DIFFERENCE, LINEAR, SEASONAL, LEADER = range(6)
+OWN, LAST, DIFFERENCE, LINEAR, INDICATORS, SEASONAL, LEADER = range(7)
 """Indices of the forecasts; OWN is the engine's prediction."""
 
-N_FORECASTS = 6
+N_FORECASTS = 7
 
 RING = 1024
 """Targets kept, each at i and i + RING and the newer one before, so that a window is contiguous."""
@@ -35,18 +36,18 @@ LONGEST = 512
 
 (
     COUNT, FIRST, LOW, HIGH, STEP, CHANGE, DIFFERENCE_ERROR, LINEAR_ERROR, DELAY, RAW, PAIR_LOW,
-    PAIR_HIGH, RUN, PERIOD, COUNTS_FROM,
-) = range(15)  # fmt: skip
+    PAIR_HIGH, RUN, PERIOD, INDICATORS_ERROR, COUNTS_FROM,
+) = range(16)  # fmt: skip
 """Indices of the record: targets learned; the first, the smallest and the largest of them; the
 largest difference among the first ten, the unit of lags; the mean |difference| in units of the
 target's scale; the mean |error| of both least squares; how many labels came between the last
 label's prediction and the label; the last target as it was; the range of what two targets in a row
-have reached; the number of last targets beyond the fence, on one side; the period, or 0; and the
-number of targets from which on the mixture counts."""
+have reached; the number of last targets beyond the fence, on one side; the period, or 0; the mean
+|error| of INDICATORS; and the number of targets from which on the mixture counts."""
 
-N_RECORD = 15
+N_RECORD = 16
 
-UNBOUNDED = 5.0
+UNBOUNDED = 9.0
 """So many first targets count as they are: see `bounded_target`."""
 
 GROWTH, MOST_RUN = 4.0, 250.0
@@ -58,9 +59,15 @@ OUTSIDE = 4.0
 MOST_DELAY = RING - LONGEST - 2
 """If more labels come in between, there is no seasonal forecast."""
 
-SEEN, CENTER, UNIT, SMALLEST, LARGEST, PRESENT = range(6)
-"""Rows of the columns, (6, d): whether it had a value; the first; the first deviation from it; the
-range; and the last value, in units of that deviation."""
+SEEN, CENTER, UNIT, SMALLEST, LARGEST, PRESENT, KNOWN = range(7)
+"""Rows of the columns, (7, d): the number of values it had; the first; the first deviation from it;
+the range; the last value, in units of that deviation; and how many different ones were met."""
+
+FEW = 64
+"""An input with more values than these has no effects of them."""
+
+LEAST_RATE, EFFECT_PRIOR = 0.01, 2.0
+"""An effect moves by the error times 2 / (n + 2) at its n-th event, and at least by a hundredth."""
 
 MOST_COLUMNS = 48
 """With more inputs, least squares do without them."""
@@ -71,7 +78,7 @@ FIXED = 1 + N_LAGS + 2
 LANES = 4
 """Numbers of features are rounded up to a multiple of it: see `least_squares`."""
 
-PENALTIES = (0.1, 0.01)
+PENALTIES = (0.1, 0.001)
 """Of DIFFERENCE and LINEAR."""
 
 HUBER, YOUNG, SPAN = 3.0, 10.0, 100.0
@@ -80,6 +87,10 @@ HUBER, YOUNG, SPAN = 3.0, 10.0, 100.0
 REACH = 0.3
 """Forecasts may leave the range of the targets so far by this share of it, inputs by all of it; a
 target may be further from the center by this share than the one before."""
+
+EARLY_REACH = 100.0
+"""The first ten values of an input may leave its range by so many ranges, as two values can lie
+close together. Their events count the less: least squares are exact in spite of weights."""
 
 FAR = 1.9
 """A last target so many units from the center is beyond what the engine itself can predict."""
@@ -102,11 +113,12 @@ LARGEST_ERROR = 1000.0
 """Errors are scored as at most so many units of the target's scale."""
 
 MIXTURE, FINAL, CONTEXT, DELAYED, LATE, SCORED = range(N_FORECASTS, N_FORECASTS + 6)
-"""Where `look` has, after the present forecasts: their mixture, nan if it is broken; what counts,
-the mixture or OWN; 1 if the last target is far; how many labels came since the event's prediction;
-and if LATE is 1, the forecasts that are scored in place of the present ones."""
+"""Where `look` has, after the present forecasts: the rule's mixture, nan if it is broken; what
+counts, the choice or OWN; 1 if the last target is far; how many labels came since the event's
+prediction; and if LATE is 1, the forecasts that are scored in place of the present ones, and the
+rule's mixture of them."""
 
-N_LOOK = SCORED + N_FORECASTS
+N_LOOK = SCORED + N_FORECASTS + 1
 
 
 class PlainState(NamedTuple):
@@ -121,20 +133,24 @@ class PlainState(NamedTuple):
     ring
         The last targets, (2048,).
     rules, n_scored
-        The states of the rule while the last target is not far, and while it is, (2, 4, 6); and how
+        The states of the rule while the last target is not far, and while it is, (2, 4, 7); and how
         many events each has scored (2,).
     ordinary
         The record of `update_rule`, (2,).
-    leader
-        Events, the mixture's mean |error|, weights and mean |errors| of the five others, (12,).
+    leader, choice
+        Events, the final mean |error|, weights and mean |errors|: of the six others, (14,); and of
+        the leader and the rule's mixture (6,).
     columns
-        (6, d), see `SEEN`.
+        (7, d), see `SEEN`.
+    values, effects, times
+        Of each column: the values met, their effects, and how often they came, (d, 64).
     theta, P, beta, Q
         Weights and covariances of DIFFERENCE and of LINEAR, (D,), (D, D), (E,), (E, E).
     look
-        What the last prediction left for learning, see `MIXTURE`, (17,).
-    phi, psi, gain
-        The features (D,), (E,) of that prediction; scratch (D,).
+        What the last prediction left for learning, see `MIXTURE`, (19,).
+    phi, psi, places, gain
+        The features (D,), (E,) of that prediction; the places (d,) of its values among those known,
+        or -1; scratch (D,).
 
     """
 
@@ -145,7 +161,11 @@ class PlainState(NamedTuple):
     n_scored: NDArray[np.float64]
     ordinary: NDArray[np.float64]
     leader: NDArray[np.float64]
+    choice: NDArray[np.float64]
     columns: NDArray[np.float64]
+    values: NDArray[np.float64]
+    effects: NDArray[np.float64]
+    times: NDArray[np.float64]
     theta: NDArray[np.float64]
     P: NDArray[np.float64]
     beta: NDArray[np.float64]
@@ -153,6 +173,7 @@ class PlainState(NamedTuple):
     look: NDArray[np.float64]
     phi: NDArray[np.float64]
     psi: NDArray[np.float64]
+    places: NDArray[np.float64]
     gain: NDArray[np.float64]
 
 
@@ -168,15 +189,20 @@ def state_of(a, n_columns):  # type: ignore[no-untyped-def]
     n_scored = rules + 8 * N_FORECASTS
     ordinary = n_scored + 2
     leader = ordinary + 2
-    columns = leader + 2 + 2 * LEADER
-    theta = columns + 6 * d
+    choice = leader + 2 + 2 * LEADER
+    columns = choice + 6
+    values = columns + 7 * d
+    effects = values + FEW * d
+    times = effects + FEW * d
+    theta = times + FEW * d
     P = theta + D
     beta = P + D * D
     Q = beta + E
     look = Q + E * E
     phi = look + N_LOOK
     psi = phi + D
-    gain = psi + E
+    places = psi + E
+    gain = places + d
     return PlainState(
         a[:seasons],
         a[seasons:ring],
@@ -184,15 +210,20 @@ def state_of(a, n_columns):  # type: ignore[no-untyped-def]
         shaped(a, rules, (2, 4, N_FORECASTS)),
         a[n_scored:ordinary],
         a[ordinary:leader],
-        a[leader:columns],
-        shaped(a, columns, (6, d)),
+        a[leader:choice],
+        a[choice:columns],
+        shaped(a, columns, (7, d)),
+        shaped(a, values, (d, FEW)),
+        shaped(a, effects, (d, FEW)),
+        shaped(a, times, (d, FEW)),
         a[theta:P],
         shaped(a, P, (D, D)),
         a[beta:Q],
         shaped(a, Q, (E, E)),
         a[look:phi],
         a[phi:psi],
-        a[psi:gain],
+        a[psi:places],
+        a[places:gain],
         a[gain : gain + D],
     )
 
@@ -219,10 +250,11 @@ def bounded(value, bound):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def bounded_input(x, columns, j):  # type: ignore[no-untyped-def]
-    """Column j's value; it may leave the range so far by as much as that range."""
+def bounded_input(x, columns, j, share):  # type: ignore[no-untyped-def]
+    """Column j's value; it may leave the range so far by a share of it."""
     low, high = columns[SMALLEST, j], columns[LARGEST, j]
-    return min(max(x, 2.0 * low - high), 2.0 * high - low) if high > low else x
+    reach = share * (high - low)
+    return min(max(x, low - reach), high + reach) if high > low else x
 
 
 @compiled
@@ -232,9 +264,22 @@ def position(x, columns, j):  # type: ignore[no-untyped-def]
         return columns[PRESENT, j]
     if columns[SEEN, j] == 0.0:
         return 0.0
-    deviation = bounded_input(x, columns, j) - columns[CENTER, j]
+    share = 1.0 if columns[SEEN, j] >= YOUNG else EARLY_REACH
+    deviation = bounded_input(x, columns, j, share) - columns[CENTER, j]
     unit = columns[UNIT, j]
     return np.sign(deviation) if unit == 0.0 else bounded(deviation / unit, LARGEST_Z)
+
+
+@compiled
+def input_weight(row, columns):  # type: ignore[no-untyped-def]
+    """The weight of a row by how many times its range so far the furthest input has left it."""
+    furthest = 1.0
+    for j in range(columns.shape[1]):
+        size = columns[LARGEST, j] - columns[SMALLEST, j]
+        if row[j] < ABSENT and 0.0 < columns[SEEN, j] < YOUNG and size > 0.0:
+            beyond = max(row[j] - columns[LARGEST, j], columns[SMALLEST, j] - row[j]) / size
+            furthest = max(furthest, min(beyond, EARLY_REACH))
+    return 1.0 / (furthest * furthest)
 
 
 @compiled
@@ -260,10 +305,54 @@ def describe(row, s, n):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def n_led(leader):  # type: ignore[no-untyped-def]
+    """The number of forecasts that a leader weighs."""
+    return (leader.shape[0] - 2) // 2
+
+
+@compiled
+def effects_of(row, s):  # type: ignore[no-untyped-def]
+    """The sum of the effects of the row's values; fill `places`.
+
+    Two values are linear: effects begin with the third.
+    """
+    found = 0.0
+    for j in range(s.columns.shape[1]):
+        s.places[j] = -1.0
+        if s.columns[KNOWN, j] <= FEW:
+            for i in range(int(s.columns[KNOWN, j])):
+                if s.values[j, i] == row[j]:
+                    s.places[j] = i
+                    found += s.effects[j, i]
+                    break
+    return found
+
+
+@compiled
+def learn_effects(row, s, e):  # type: ignore[no-untyped-def]
+    """Let the effects of the row's values learn their error e; admit new values."""
+    counted = 0.0
+    for j in range(s.columns.shape[1]):
+        if s.places[j] >= 0.0 and s.columns[KNOWN, j] > 2.0:
+            counted += 1.0
+    for j in range(s.columns.shape[1]):
+        i, known = int(s.places[j]), int(s.columns[KNOWN, j])
+        if i >= 0:
+            s.times[j, i] += 1.0
+            if known > 2:
+                rate = max(EFFECT_PRIOR / (s.times[j, i] + EFFECT_PRIOR), LEAST_RATE)
+                s.effects[j, i] += e / counted * rate
+        elif row[j] < ABSENT and known <= FEW:
+            s.columns[KNOWN, j] += 1.0
+            if known < FEW:
+                s.values[j, known] = row[j]
+
+
+@compiled
 def leader_of(p, leader, own):  # type: ignore[no-untyped-def]
-    """The mean of the other forecasts by the leader's weights."""
+    """The mean of forecasts p by the leader's weights, own if these are 0."""
     total = value = 0.0
-    for k in range(LEADER):
+    for k in range(n_led(leader)):
         total += leader[2 + k]
         value += leader[2 + k] * (p[k] - own)
     return own + value / total if total != 0.0 else own
@@ -282,7 +371,7 @@ def mixture_of(p, s, context):  # type: ignore[no-untyped-def]
 
 @compiled
 def mix(row, own, center, unit, s):  # type: ignore[no-untyped-def]
-    """Fill `look`; return the mixture, or `own` where it does not count or is broken."""
+    """Fill `look`; return the choice, or `own` where it does not count or is broken."""
     record, ring, p = s.record, s.ring, s.look
     for k in range(N_FORECASTS):
         p[k] = own
@@ -300,6 +389,7 @@ def mix(row, own, center, unit, s):  # type: ignore[no-untyped-def]
     p[LAST] = last
     p[DIFFERENCE] = within(last + change, record)
     p[LINEAR] = within(record[FIRST] + level, record)
+    p[INDICATORS] = within(record[FIRST] + level + effects_of(row, s), record)
     p[SEASONAL] = last
     back = period * (1 + delay // period) if period > 0 else 0
     if period > 0 and delay <= MOST_DELAY and back < n:
@@ -311,7 +401,7 @@ def mix(row, own, center, unit, s):  # type: ignore[no-untyped-def]
     if abs(mixture) + abs(change) + abs(level) <= LARGEST_FLOAT:
         p[MIXTURE] = mixture
         if record[COUNT] >= record[COUNTS_FROM]:
-            p[FINAL] = mixture
+            p[FINAL] = leader_of(p[LEADER:], s.choice, p[LEADER])
     return p[FINAL]
 
 
@@ -393,25 +483,26 @@ def power(x, n):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def learn_leader(leader, p, mixture, squared):  # type: ignore[no-untyped-def]
+def learn_leader(leader, p, final, squared):  # type: ignore[no-untyped-def]
     """Weigh the forecasts by their mean |errors| to the power -n, of n events so far, at most 30.
 
-    Errors beyond ten mean |errors| of the mixture count as these.
+    The mean's weights increase with the square of the event's number: the first errors, when least
+    squares knew nothing, soon count little. Errors beyond ten final mean |errors| count as these.
     """
-    n = leader[0] + 1.0
-    rate = 1.0 / min(n, LEADER_SPAN)
+    n, K = leader[0] + 1.0, n_led(leader)
+    rate = 3.0 / (min(n, 3.0 * LEADER_SPAN) + 2.0)
     leader[0] = n
-    leader[1] += (abs(mixture) - leader[1]) * rate
+    leader[1] += (abs(final) - leader[1]) * rate
     best = np.inf
-    for k in range(LEADER):
+    for k in range(K):
         e = abs(p[k])
         if n > 5.0:
             e = min(e, LEADER_CLIP * leader[1])
         e = e * e if squared else e
-        leader[2 + LEADER + k] += (e - leader[2 + LEADER + k]) * rate
-        best = min(best, leader[2 + LEADER + k])
-    for k in range(LEADER):
-        mean = leader[2 + LEADER + k]
+        leader[2 + K + k] += (e - leader[2 + K + k]) * rate
+        best = min(best, leader[2 + K + k])
+    for k in range(K):
+        mean = leader[2 + K + k]
         if best > 0.0:
             ratio = np.sqrt(best / mean) if squared else best / mean
             leader[2 + k] = power(ratio, int(min(n, LEADER_POWER)))
@@ -482,7 +573,8 @@ def join_column(x, columns, j):  # type: ignore[no-untyped-def]
         columns[SEEN, j] = 1.0
         columns[CENTER, j] = columns[SMALLEST, j] = columns[LARGEST, j] = x
         return
-    x = bounded_input(x, columns, j)
+    x = bounded_input(x, columns, j, 1.0)
+    columns[SEEN, j] += 1.0
     columns[SMALLEST, j] = min(columns[SMALLEST, j], x)
     columns[LARGEST, j] = max(columns[LARGEST, j], x)
     deviation = x - columns[CENTER, j]
@@ -497,7 +589,7 @@ def begin(s, y):  # type: ignore[no-untyped-def]
     """Make the state that of a first target, y; before, only zeros and COUNTS_FROM are in it."""
     s.record[FIRST] = s.record[LOW] = s.record[HIGH] = y
     s.rules[:, WEIGHT] = 1.0 / N_FORECASTS
-    s.leader[2 : 2 + LEADER] = 1.0
+    s.leader[2 : 2 + LEADER] = s.choice[2:4] = 1.0
     for i in range(s.theta.shape[0]):
         s.P[i, i] = 1.0 / PENALTIES[0]
     for i in range(s.beta.shape[0]):
@@ -531,20 +623,26 @@ def learn(row, y, w, center, unit, s, squared):  # type: ignore[no-untyped-def]
         weight = w * huber_weight(e, record, DIFFERENCE_ERROR, n)
         if weight > 0.0:
             least_squares(s.theta, s.P, s.phi, e, weight, s.gain)
-        p, mixture = s.look[:N_FORECASTS], s.look[MIXTURE]
+        p = s.look[: MIXTURE + 1]
         if s.look[LATE] > 0.0:
-            p = s.look[SCORED : SCORED + N_FORECASTS]
-            mixture = mixture_of(p, s, int(s.look[CONTEXT]))
-        for k in range(N_FORECASTS):
+            p = s.look[SCORED:]
+            p[MIXTURE] = mixture_of(p, s, int(s.look[CONTEXT]))
+        final = bounded((leader_of(p[LEADER:], s.choice, p[LEADER]) - y) / unit, LARGEST_ERROR)
+        for k in range(MIXTURE + 1):
             p[k] = bounded((p[k] - y) / unit, LARGEST_ERROR)
-        mixture = bounded((mixture - y) / unit, LARGEST_ERROR)
-        learn_rules(s, p, mixture, w, squared)
+        learn_rules(s, p[:N_FORECASTS], p[MIXTURE], w, squared)
         if w > 0.0:
-            learn_leader(s.leader, p, mixture, squared)
+            learn_leader(s.leader, p, final, squared)
+            learn_leader(s.choice, p[LEADER:], final, squared)
     e = y - record[FIRST] - dot(s.beta, s.psi)
-    weight = w * huber_weight(e, record, LINEAR_ERROR, n)
+    weight = w * huber_weight(e, record, LINEAR_ERROR, n) * input_weight(row, s.columns)
     if weight > 0.0:
         least_squares(s.beta, s.Q, s.psi, e, weight, s.gain)
+    for j in range(s.columns.shape[1]):
+        if s.places[j] >= 0.0:
+            e -= s.effects[j, int(s.places[j])]
+    if w > 0.0:
+        learn_effects(row, s, e * huber_weight(e, record, INDICATORS_ERROR, n) * min(w, 1.0))
     for j in range(s.columns.shape[1]):
         join_column(row[j], s.columns, j)
     if n < YOUNG:
@@ -566,7 +664,8 @@ def learn(row, y, w, center, unit, s, squared):  # type: ignore[no-untyped-def]
 def forget(s):  # type: ignore[no-untyped-def]
     """Make the state what it was before the first target."""
     s.record[:], s.seasons[:], s.ring[:], s.rules[:], s.n_scored[:] = 0.0, 0.0, 0.0, 0.0, 0.0
-    s.ordinary[:], s.leader[:], s.columns[:] = 0.0, 0.0, 0.0
+    s.ordinary[:], s.leader[:], s.choice[:], s.columns[:] = 0.0, 0.0, 0.0, 0.0
+    s.values[:], s.effects[:], s.times[:] = 0.0, 0.0, 0.0
     s.theta[:], s.P[:], s.beta[:], s.Q[:] = 0.0, 0.0, 0.0, 0.0
 
 

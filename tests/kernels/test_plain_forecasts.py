@@ -6,10 +6,13 @@ from iln_stream.kernels.plain_forecasts import (
     COUNT,
     COUNTS_FROM,
     DIFFERENCE,
+    FEW,
+    FINAL,
+    INDICATORS,
+    KNOWN,
     LAST,
     LEADER,
     LINEAR,
-    MIXTURE,
     N_FORECASTS,
     OWN,
     PENALTIES,
@@ -56,7 +59,7 @@ def test_forecasts_are_what_they_are_called():
     assert (p[OWN], p[LAST]) == (7.0, 601.0)
     assert p[[DIFFERENCE, LINEAR]] == pytest.approx([603.0, 603.0], abs=0.05)
     assert p[LEADER] == pytest.approx(603.0, abs=0.05)
-    assert part._look[MIXTURE] == pytest.approx(part.weights(*SCALE) @ p, rel=1e-12)
+    assert part._look[FINAL] == pytest.approx(part.weights(*SCALE) @ p, rel=1e-12)
 
 
 @pytest.mark.parametrize("period", [2, 7, 24, 512])
@@ -102,7 +105,35 @@ def test_the_mixture_waits_where_it_should():
     assert (found[:50] == 0.0).all()
     assert (found[60:] > 3.0).all()
     waiting, _ = learned(np.arange(10.0), part=PlainForecasts(counts_from=50))
-    assert waiting.weights(*SCALE).tolist() == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert waiting.weights(*SCALE).tolist() == [1.0] + [0.0] * (N_FORECASTS - 1)
+
+
+def test_each_value_of_an_input_with_few_has_an_effect():
+    """What least squares leave of the target is that of the values; 65 values are too many."""
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(0, 12, 3000), rng.normal(size=3000)]).astype(float)
+    y = rng.normal(size=12)[rows[:, 0].astype(int)] + rows[:, 1]
+    part, _ = learned(y[:-1], rows[:-1])
+    part.predict(rows[-1], 0.0, *SCALE)
+    p = part._look
+    assert abs(p[INDICATORS] - y[-1]) < 0.1
+    assert abs(p[LINEAR] - y[-1]) > 0.2
+    assert part.columns[KNOWN].tolist() == [12.0, FEW + 1.0]
+
+
+def test_an_unusual_row_among_the_first_counts_little():
+    """Two close values may be the range so far: exact rows teach exactly, an outlier hardly."""
+    X = np.array([[0.1, 0.0], [0.11, 1.0], [1.0, 2.0], [-2.0, 0.5], [0.5, -1.0], [1.5, 1.0]])
+    exact, _ = learned(3.0 * X[:, 0] - X[:, 1], X)
+    exact.predict(np.array([0.7, 0.3]), 0.0, *SCALE)
+    assert exact._look[LINEAR] == pytest.approx(1.8, abs=0.1)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    X[4, 0] = 1e12
+    y = rng.normal(size=60) + 3.0 * np.where(X[:, 0] < 1e6, X[:, 0], 0.0)
+    spoilt, _ = learned(y, X)
+    spoilt.predict(np.array([1.0, 0.0]), 0.0, *SCALE)
+    assert spoilt._look[LINEAR] == pytest.approx(3.0, abs=1.0)
 
 
 def test_what_is_far_has_weights_of_its_own():
@@ -149,6 +180,6 @@ def test_new_columns_begin_as_if_they_had_been_there():
     new = part.P[len(P) :]
     assert new.tolist() == (np.eye(len(part.P)) / PENALTIES[0])[len(P) :].tolist()
     part.widen(50)  # more than least squares see
-    assert part.columns.shape == (6, 0)
+    assert part.columns.shape == (7, 0)
     learned(rng.normal(size=30), rng.normal(size=(30, 55)), part=part)
     assert part.is_sound

@@ -23,7 +23,7 @@ LAYOUTS = {
     "iln_stream.GrowingPool": (1, "e791ec6c1c57426d"),
     "iln_stream.GrowingPoolIterate": (1, "9da8eaf80496655a"),
     "iln_stream.InfiniteLayerClassifier": (6, "1e7ba36af51ece46"),
-    "iln_stream.InfiniteLayerRegressor": (6, "450f79a228fe251f"),
+    "iln_stream.InfiniteLayerRegressor": (6, "01ae23d33d760524"),
     "iln_stream.KeyedRegressor": (1, "2de88641895f71db"),
     "iln_stream.KeysInMemory": (1, "83cd612fe8134b08"),
     "iln_stream.KeysShared": (1, "89c66a7a245e7622"),

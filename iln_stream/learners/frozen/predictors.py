@@ -279,24 +279,34 @@ def predict_target(parts: Parts, X: Matrix) -> Matrix:
 FURTHEST_Z = 1e9
 """Columns of plain forecasts are clipped here, in units of their first deviations."""
 
+YOUNG, EARLY_REACH, FEW = 10.0, 100.0, 64
+"""The first ten values of a column may leave its range by a hundred ranges, later ones by one; each
+value of a column with at most 64 different ones has an effect."""
+
 
 def _with_plain_forecasts(plain: Parts, row: Matrix, own: Matrix) -> Matrix:
     """Mix predictions (n,) with forecasts at raw rows (n, d) that no clip bounds.
 
-    Parts: columns (6, d), or (6, 0) if they are too many: whether there was a value; the first; the
-    first deviation from it; the range; and the last value, in units of that deviation. Slopes
-    (2, d) and offsets (2,) of two linear functions of them, which stay within a range (2,); the
-    last target, and what follows by the season; the weights of the leader (5,) and of all, own
-    first, (6,).
+    Parts: columns (7, d), or (7, 0) if they are too many: how many values there were; the first;
+    the first deviation from it; the range; the last value, in units of that deviation; and how many
+    different ones. Those values and their effects, (d, 64). Slopes (2, d) and offsets (2,) of two
+    linear functions of them, which stay within a range (2,), as does the second with the effects;
+    the last target, and what follows by the season; the weights of the leader (6,) and of all, own
+    first, (7,).
     """
-    seen, first, unit, low, high, present = plain["columns"]
+    seen, first, unit, low, high, present, known = plain["columns"]
     row = row[:, : len(seen)]
-    inside = np.clip(row, 2.0 * low - high, 2.0 * high - low)
+    reach = np.where(seen < YOUNG, EARLY_REACH, 1.0) * (high - low)
+    inside = np.clip(row, low - reach, high + reach)
     deviation = np.where(high > low, inside, row) - first
     z = np.where(unit == 0.0, np.sign(deviation), deviation / np.where(unit == 0.0, 1.0, unit))
     z = np.where(seen == 0.0, 0.0, np.clip(z, -FURTHEST_Z, FURTHEST_Z))
     z = np.where(np.isnan(row), present, z)
-    linear = np.clip(z @ plain["slopes"].T + plain["offsets"], *plain["range"])
+    linear = z @ plain["slopes"].T + plain["offsets"]
+    counts = np.arange(plain["values"].shape[1]) < np.where(known <= FEW, known, 0.0)[:, None]
+    met = (row[:, :, None] == plain["values"]) & counts
+    linear = np.column_stack([linear, linear[:, 1] + (met * plain["effects"]).sum((1, 2))])
+    linear = np.clip(linear, *plain["range"])
     last, seasonal = (np.full((len(row), 1), plain[name]) for name in ("last", "seasonal"))
     p = np.column_stack([own, last, linear, seasonal])
     leader = plain["leader"]

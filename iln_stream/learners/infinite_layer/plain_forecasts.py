@@ -12,7 +12,7 @@ from iln_stream.learners.infinite_layer.expert import Vector
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.tokens import PredictedWith
 
-NAMES = ("last-value", "difference", "least-squares", "seasonal", "leader")
+NAMES = ("last-value", "difference", "least-squares", "indicators", "seasonal", "leader")
 
 WAITING = 100
 """Events that a learner of an older state predicts as before, while its forecasts learn."""
@@ -23,10 +23,12 @@ class PlainForecasts(Part):
 
     `last-value`; `difference`, the last target and a linear function of the changes of the inputs,
     of the last 12 changes of the target and of that one period ago; `least-squares`, a linear
-    function of the inputs; `seasonal`, the last target and the change one period ago, where a
-    period of up to 512 events is found; `leader`, the mean of all, weighted by their mean |errors|
-    to the power of -n, of n events so far, at most 30. ML-Poly weighs them and the engine's own,
-    with other weights while the last target lies beyond what the engine can predict.
+    function of the inputs; `indicators`, that and an effect of each value of inputs with at most 64
+    values, such as the hour as a number; `seasonal`, the last target and the change one period ago,
+    where a period of up to 512 events is found; `leader`, the mean of all, weighted by their mean
+    |errors| to the power of -n, of n events so far, at most 30. ML-Poly weighs them and the
+    engine's own, with other weights while the last target lies beyond what the engine can predict.
+    By its rule, a second leader chooses between that mixture and the leader.
 
     Outliers are kept out: a target beyond the engine's range counts once the next one is there,
     too, large errors count linearly, and forecasts stay near the range of the targets so far.
@@ -42,9 +44,9 @@ class PlainForecasts(Part):
 
     kept = (
         "n_columns", "record", "seasons", "ring", "rules", "n_scored", "ordinary", "leader",
-        "columns", "theta", "P", "beta", "Q",
+        "choice", "columns", "values", "effects", "times", "theta", "P", "beta", "Q",
     )  # fmt: skip
-    fixed = ("record", "seasons", "ring", "rules", "n_scored", "ordinary", "leader")
+    fixed = ("record", "seasons", "ring", "rules", "n_scored", "ordinary", "leader", "choice")
 
     record: Vector
     seasons: Vector
@@ -53,7 +55,11 @@ class PlainForecasts(Part):
     n_scored: Vector
     ordinary: Vector
     leader: Vector
+    choice: Vector
     columns: Vector
+    values: Vector
+    effects: Vector
+    times: Vector
     theta: Vector
     P: Vector
     beta: Vector
@@ -72,12 +78,13 @@ class PlainForecasts(Part):
         self.ring = np.zeros(2 * kernels.RING)
         self.rules = np.zeros((2, 4, N_FORECASTS))
         self.n_scored, self.ordinary = np.zeros(2), np.zeros(2)
-        self.leader = np.zeros(2 + 2 * kernels.LEADER)
+        self.leader, self.choice = np.zeros(2 + 2 * kernels.LEADER), np.zeros(6)
         self._begin_linear()
 
     def _begin_linear(self) -> None:
         d, D, E = self._sizes
-        self.columns = np.zeros((6, d))
+        self.columns = np.zeros((7, d))
+        self.values, self.effects, self.times = np.zeros((3, d, kernels.FEW))
         self.theta, self.beta = np.zeros(D), np.zeros(E)
         self.P, self.Q = _without_data(D, 0), _without_data(E, 1)
         self._gather()
@@ -91,12 +98,13 @@ class PlainForecasts(Part):
 
     def _gather(self) -> None:
         """Move all into one array, which is passed to compiled functions in their stead."""
-        D, E = len(self.theta), len(self.beta)
+        d, D, E = self._sizes
         self._look = np.zeros(kernels.N_LOOK)
         parts = PlainState(
             self.record, self.seasons, self.ring, self.rules, self.n_scored, self.ordinary,
-            self.leader, self.columns, self.theta, self.P, self.beta, self.Q, self._look,
-            np.zeros(D), np.zeros(E), np.zeros(D),
+            self.leader, self.choice, self.columns, self.values, self.effects, self.times,
+            self.theta, self.P, self.beta, self.Q, self._look, np.zeros(D), np.zeros(E),
+            np.zeros(d), np.zeros(D),
         )  # fmt: skip
         self.array = np.concatenate([part.ravel() for part in parts])
         ends = np.cumsum([part.size for part in parts])[:-1]
@@ -106,8 +114,8 @@ class PlainForecasts(Part):
         ]
         (
             self.record, self.seasons, self.ring, self.rules, self.n_scored, self.ordinary,
-            self.leader, self.columns, self.theta, self.P, self.beta, self.Q, self._look,
-            self._phi, *_,
+            self.leader, self.choice, self.columns, self.values, self.effects, self.times,
+            self.theta, self.P, self.beta, self.Q, self._look, self._phi, *_,
         ) = views  # fmt: skip
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -124,6 +132,8 @@ class PlainForecasts(Part):
             self._begin_linear()
             return
         self.columns = np.pad(self.columns, [(0, 0), (0, d - before)])
+        for name in ("values", "effects", "times"):
+            setattr(self, name, np.pad(getattr(self, name), [(0, d - before), (0, 0)]))
         self.theta = np.pad(self.theta, (0, D - len(self.theta)))
         self.beta = np.pad(self.beta, (0, E - len(self.beta)))
         self.P, self.Q = _widened(self.P, D, 0), _widened(self.Q, E, 1)
@@ -154,7 +164,7 @@ class PlainForecasts(Part):
             found = seen.center + seen.unit * seen.outputs[-N_FORECASTS:]
         if np.isfinite(found).all():
             self._look[LATE] = 1.0
-            self._look[SCORED:] = found
+            self._look[SCORED : SCORED + N_FORECASTS] = found
 
     def delayed(self, delay: int) -> None:
         """Note how many labels came since the prediction of the event that is learned next."""
@@ -164,7 +174,7 @@ class PlainForecasts(Part):
         """Return the mixture that is scored next, on the target's scale."""
         found = self._look[kernels.FINAL]
         if self._look[LATE]:
-            found = self.weights(center, unit) @ self._look[SCORED:]
+            found = self.weights(center, unit) @ self._look[SCORED : SCORED + N_FORECASTS]
         return float((found - center) / unit)
 
     def learn(
@@ -174,13 +184,16 @@ class PlainForecasts(Part):
         kernels.learn_forecasts(row, y, w, center, unit, self.array, self.n_columns, squared)
 
     def weights(self, center: float, unit: float) -> Vector:
-        """Return the weights (6,) in the next prediction, the engine's own first."""
+        """Return the weights (7,) in the next prediction, the engine's own first."""
         count, raw = self.record[kernels.COUNT], self.record[kernels.RAW]
         far = abs(raw - center) >= kernels.FAR * unit and self.n_scored[1] > 0.0
         rule: Vector = self.rules[int(far), WEIGHT]
         total = rule.sum()
         if not (total > 0.0 and count >= self.record[kernels.COUNTS_FROM]):
             rule, total = np.eye(N_FORECASTS)[kernels.OWN], 1.0
+        else:
+            led, mixed = self.choice[2:4] / self.choice[2:4].sum()
+            rule, total = mixed * rule / total + led * np.eye(N_FORECASTS)[kernels.LEADER], 1.0
         weights: Vector = rule / total
         return weights
 
@@ -201,6 +214,8 @@ class PlainForecasts(Part):
         level = self.record[kernels.FIRST] + self.beta[0]
         return {
             "columns": self.columns,
+            "values": self.values,
+            "effects": self.effects,
             "slopes": slopes,
             "offsets": np.array([last + change, level]),
             "range": np.array([low - reach, high + reach]),

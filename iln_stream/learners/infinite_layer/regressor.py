@@ -74,8 +74,9 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
        each scaled by the statistics at its own event. The prediction therefore approaches the
        conditional median; see `loss`.
     4. **Plain forecasts**, in the target's units and outside of any clip, are mixed with that
-       prediction: the last target, least squares on changes and on inputs, the last season, and the
-       best of all so far; see `PlainForecasts`. They follow growth, bursts and seasons.
+       prediction: the last target, least squares on changes, on inputs and on the values of inputs
+       with few, the last season, and the best of all so far; see `PlainForecasts`. They follow
+       growth, bursts and seasons.
     5. **Learning.** After 64, 128, ..., 2048 events the units are redrawn from a prior reshaped by
        the average outer product of the learned function's gradients [^2], and trained on the last
        2048 events, 64 per new event. `sparse` continues to be redrawn while the stream runs.
@@ -203,7 +204,7 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
     def predict_token(self, x: Mapping[Any, float]) -> tuple[float, NDArray[np.float64]]:
         """Return the prediction for x, and a token for `learn_token`.
 
-        A token has 26 numbers with profile "accurate", 18 with "fast": what was predicted, from
+        A token has 27 numbers with profile "accurate", 18 with "fast": what was predicted, from
         which last targets, by each expert, and the ends of the intervals. It is valid for later
         states of this learner, those of a snapshot included.
 

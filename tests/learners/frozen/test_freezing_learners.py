@@ -80,8 +80,9 @@ def test_each_expert_predicts_the_same(profile):
         tables = [engine.table]
     else:
         tables = [each.rule.table for each in (engine.moving, engine.mean, engine.mixture)]
-    for table in tables:
+    for table in (*tables, *engine.plain.rules):
         table[WEIGHT] = 1.0 / table.shape[1]
+    engine.plain.choice[2:4] = 0.5
     assert error(model, freeze_learner(model)) < ROUNDING
 
 

@@ -15,7 +15,7 @@ EXPERTS = [
     "first-order", "running-mean", "persistence", "net-piecewise-short", "net-piecewise-long",
     "net-smooth-short", "net-smooth-long", "net-recent", "net-recent-short", "krls-t",
     "median", "neighbours", "nearest-as-of",
-    "last-value", "difference", "least-squares", "seasonal", "leader",
+    "last-value", "difference", "least-squares", "indicators", "seasonal", "leader",
 ]  # fmt: skip
 
 

@@ -48,6 +48,25 @@ def thirty(n):
     return [(dict(zip("abcde", x, strict=True)), float(x @ beta)) for x in X.tolist()]
 
 
+def of_many_scales(n):
+    """Inputs whose first values lie closer together than later ones."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(n, 6)) * np.exp(rng.normal(size=6))
+    X[:2] *= 0.1
+    y = X @ rng.normal(size=6)
+    return [
+        (dict(zip("abcdef", x, strict=True)), float(t)) for x, t in zip(X.tolist(), y, strict=True)
+    ]
+
+
+def hours(n):
+    """The hour of the day as a number, at random times."""
+    rng = np.random.default_rng(0)
+    hour, effect = rng.integers(0, 24, n), 3.0 * rng.normal(size=24)
+    y = effect[hour] + 0.3 * rng.normal(size=n)
+    return [({"hour": float(h)}, float(t)) for h, t in zip(hour, y, strict=True)]
+
+
 def walk(n):
     y = np.cumsum(np.random.default_rng(0).normal(size=n)).tolist()
     return [({}, each) for each in y]
@@ -61,9 +80,11 @@ def walk(n):
         (bursts(1_000), 200, 25.0),  # one of 490 at each end of a burst: 9.8 for the last value
         (weekly(900), 400, 0.8),
         (thirty(30), 15, 0.3),
+        (of_many_scales(30), 15, 0.25),
+        (hours(1_000), 300, 0.45),  # noise .3, of which the mean |error| is .24
         (walk(400), 20, 0.85),  # .80 for the last value
     ],
-    ids=["line", "bursts", "weekly", "thirty", "walk"],
+    ids=["line", "bursts", "weekly", "thirty", "scales", "hours", "walk"],
 )
 def test_what_simple_forecasts_can_do_the_learner_can(profile, events, first, most):
     """Growth beyond the range so far, bursts, seasons, thirty rows, random walks."""
@@ -180,8 +201,13 @@ def test_events_of_weight_0_change_no_weights(profile):
     model = InfiniteLayerRegressor(profile, seed=1)
     errors(model, thirty(60))
     plain = model._engine.plain
-    before = [getattr(plain, name).copy() for name in ("theta", "P", "beta", "Q", "leader")]
+    before = [
+        getattr(plain, name).copy()
+        for name in ("theta", "P", "beta", "Q", "effects", "leader", "choice")
+    ]
     for x, y in line(20):
         model.learn_one(x, y, w=0.0)
-    after = [getattr(plain, name) for name in ("theta", "P", "beta", "Q", "leader")]
+    after = [
+        getattr(plain, name) for name in ("theta", "P", "beta", "Q", "effects", "leader", "choice")
+    ]
     assert all((a == b).all() for a, b in zip(before, after, strict=True))
