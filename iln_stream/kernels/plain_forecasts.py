@@ -370,6 +370,15 @@ def mixture_of(p, s, context):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def final_of(p, s, context):  # type: ignore[no-untyped-def]
+    """The forecast that counts: the choice, or the rule's mixture where the last target is far.
+
+    What the choice has learned of usual targets says nothing of a burst.
+    """
+    return p[MIXTURE] if context == 1 else leader_of(p[LEADER:], s.choice, p[LEADER])
+
+
+@compiled
 def mix(row, own, center, unit, s):  # type: ignore[no-untyped-def]
     """Fill `look`; return the choice, or `own` where it does not count or is broken."""
     record, ring, p = s.record, s.ring, s.look
@@ -401,7 +410,7 @@ def mix(row, own, center, unit, s):  # type: ignore[no-untyped-def]
     if abs(mixture) + abs(change) + abs(level) <= LARGEST_FLOAT:
         p[MIXTURE] = mixture
         if record[COUNT] >= record[COUNTS_FROM]:
-            p[FINAL] = leader_of(p[LEADER:], s.choice, p[LEADER])
+            p[FINAL] = final_of(p, s, far)
     return p[FINAL]
 
 
@@ -623,17 +632,18 @@ def learn(row, y, w, center, unit, s, squared):  # type: ignore[no-untyped-def]
         weight = w * huber_weight(e, record, DIFFERENCE_ERROR, n)
         if weight > 0.0:
             least_squares(s.theta, s.P, s.phi, e, weight, s.gain)
-        p = s.look[: MIXTURE + 1]
+        p, context = s.look[: MIXTURE + 1], int(s.look[CONTEXT])
         if s.look[LATE] > 0.0:
             p = s.look[SCORED:]
-            p[MIXTURE] = mixture_of(p, s, int(s.look[CONTEXT]))
-        final = bounded((leader_of(p[LEADER:], s.choice, p[LEADER]) - y) / unit, LARGEST_ERROR)
+            p[MIXTURE] = mixture_of(p, s, context)
+        final = bounded((final_of(p, s, context) - y) / unit, LARGEST_ERROR)
         for k in range(MIXTURE + 1):
             p[k] = bounded((p[k] - y) / unit, LARGEST_ERROR)
         learn_rules(s, p[:N_FORECASTS], p[MIXTURE], w, squared)
         if w > 0.0:
             learn_leader(s.leader, p, final, squared)
-            learn_leader(s.choice, p[LEADER:], final, squared)
+            if context == 0:
+                learn_leader(s.choice, p[LEADER:], final, squared)
     e = y - record[FIRST] - dot(s.beta, s.psi)
     weight = w * huber_weight(e, record, LINEAR_ERROR, n) * input_weight(row, s.columns)
     if weight > 0.0:

@@ -186,15 +186,14 @@ class PlainForecasts(Part):
     def weights(self, center: float, unit: float) -> Vector:
         """Return the weights (7,) in the next prediction, the engine's own first."""
         count, raw = self.record[kernels.COUNT], self.record[kernels.RAW]
-        far = abs(raw - center) >= kernels.FAR * unit and self.n_scored[1] > 0.0
-        rule: Vector = self.rules[int(far), WEIGHT]
+        far = abs(raw - center) >= kernels.FAR * unit
+        rule: Vector = self.rules[int(far and self.n_scored[1] > 0.0), WEIGHT]
         total = rule.sum()
         if not (total > 0.0 and count >= self.record[kernels.COUNTS_FROM]):
-            rule, total = np.eye(N_FORECASTS)[kernels.OWN], 1.0
-        else:
-            led, mixed = self.choice[2:4] / self.choice[2:4].sum()
-            rule, total = mixed * rule / total + led * np.eye(N_FORECASTS)[kernels.LEADER], 1.0
-        weights: Vector = rule / total
+            own: Vector = np.eye(N_FORECASTS)[kernels.OWN]
+            return own
+        led, mixed = (0.0, 1.0) if far else self.choice[2:4] / self.choice[2:4].sum()
+        weights: Vector = mixed * rule / total + led * np.eye(N_FORECASTS)[kernels.LEADER]
         return weights
 
     def shares(self, weights: Mapping[str, float], center: float, unit: float) -> dict[str, float]:
