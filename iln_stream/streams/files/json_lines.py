@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 
 from iln_stream.errors import ReaderGoneError, SinkError, SourceError
 from iln_stream.streams.base import Record, StreamPartition
-from iln_stream.streams.files.csv import encoding_of, open_binary
+from iln_stream.streams.files.csv import encoding_of, name_inside, open_binary
 
 
 class JsonLinesSink:
@@ -173,13 +173,19 @@ def _in_utf_8(path: Path) -> BinaryIO:
         return io.BytesIO(opened.read().decode(encoding).lstrip("\ufeff").encode())
 
 
-def begins_with_list(path: Path) -> bool:
-    """Return whether the first character of a JSON file that is not blank is a bracket."""
+def is_document(path: Path) -> bool:
+    """Return whether a JSON file is one value, not one in each line: a list, or an object.
+
+    One line that is an object counts as one in files called `.json` only.
+    """
     try:
         with _in_utf_8(path) as opened:
-            return opened.read(1024).lstrip().startswith(b"[")
+            lines = (line.strip() for line in opened if line.strip())
+            first, is_last = next(lines, b""), next(lines, None) is None
     except OSError:
         return False  # who opens it says why
+    is_json = name_inside(path).lower().endswith(".json")
+    return first in (b"[", b"{") or (is_json and (is_last or first.startswith(b"[")))
 
 
 class JsonArraySource(JsonLinesSource):
@@ -199,9 +205,28 @@ class JsonArraySource(JsonLinesSource):
     def __init__(self, file: Path, limit: int | None = None) -> None:
         super().__init__(file)
         try:
-            self._found = json.loads(self._file.read(), object_pairs_hook=_distinct)[:limit]
+            found = json.loads(self._file.read(), object_pairs_hook=_distinct)
+        except json.JSONDecodeError as error:
+            raise SourceError(
+                f"{file} is neither an array of JSON objects nor one object a line, from line "
+                f"{error.lineno} on: `jq -c . {file.name}` writes lines, and shows what is wrong"
+            ) from error
         except ValueError as error:
-            raise SourceError(f"{file} is no array of JSON objects: {error}") from error
+            raise SourceError(f"{file}: {error}") from error
+        if isinstance(found, dict):
+            lists = {name: v for name, v in found.items() if isinstance(v, list) and len(v) > 1}
+            for name, value in lists.items():
+                rows = isinstance(value[0], dict)
+                raise SourceError(
+                    f"{file} is one object, and its {name!r} is a list: write "
+                    + (
+                        f"the records as lines, such as with `jq -c '.{name}[]' {file.name}`"
+                        if rows
+                        else "a record in each line, such as with pandas (orient='records')"
+                    )
+                )
+            found = [found]
+        self._found = found[:limit]
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return all objects."""

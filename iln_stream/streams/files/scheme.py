@@ -10,15 +10,21 @@ from typing import Any
 from iln_stream.errors import NoStreamError, SinkError, SourceError
 from iln_stream.streams.addresses import Form, Scheme
 from iln_stream.streams.base import Sink, Source
-from iln_stream.streams.files.csv import CsvSource, guessed_layout, layout_of, name_inside
+from iln_stream.streams.files.csv import (
+    SAVE_AS_CSV,
+    CsvSource,
+    guessed_layout,
+    layout_of,
+    name_inside,
+)
 from iln_stream.streams.files.json_lines import (
     JsonArraySource,
     JsonLinesSink,
     JsonLinesSource,
-    begins_with_list,
+    is_document,
 )
 
-_ROWS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
+_ROWS = (".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data")
 _JSON = (".jsonl", ".ndjson", ".json")
 
 
@@ -71,10 +77,8 @@ class FileScheme(Scheme):
             return CsvSource(path, limit, self._separator, self.options.columns)
         if self._is_parquet:
             return _parquet(path).ParquetSource(path, limit=limit)  # type: ignore[no-any-return]
-        if self._is(".json") and begins_with_list(path):
-            return JsonArraySource(path, limit=limit)
         if self._is(*_JSON):
-            return JsonLinesSource(path, limit=limit)
+            return (JsonArraySource if is_document(path) else JsonLinesSource)(path, limit=limit)
         raise SourceError(f"source = {self.name!r}: {_advice(path)}")
 
     def sink(self, partition: int = 0) -> Sink:
@@ -107,9 +111,7 @@ class FileScheme(Scheme):
 def _advice(path: Path) -> str:
     """Say what to do with a file that is not read."""
     if name_inside(path).lower().endswith((".xlsx", ".xls", ".ods")):
-        return (
-            "save the sheet as CSV, in the spreadsheet program or with pandas, and give that file"
-        )
+        return SAVE_AS_CSV
     return (
         "give kafka, kafka:TOPIC, sqlite:PATH, a file (.csv, .tsv, .txt, .jsonl, .ndjson, .json, "
         "also .gz, .bz2, .xz or .zip; .parquet), -, river:NAME, synthetic:NAME, or "
