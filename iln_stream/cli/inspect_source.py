@@ -4,7 +4,6 @@ import datetime as dt
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from difflib import get_close_matches
 from itertools import islice
 from math import ceil
 from pathlib import Path
@@ -15,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from iln_stream.errors import SourceError
+from iln_stream.errors import SourceError, did_you_mean
 from iln_stream.records import MalformedError, is_command
 from iln_stream.records.fields import JOIN, FieldMapping, common_field, late_labels
 from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
@@ -287,13 +286,8 @@ def _require_fields(given: Mapping[str, Any], records: Sequence[Mapping[str, Any
     for setting in ("target", "id_field", "time_field", "weight_field"):
         for name in (given.get(setting) or "").split(JOIN):
             if name and name not in names:
-                close = get_close_matches(name, names, n=1)
-                hint = (
-                    f"did you mean {close[0]}?"
-                    if close
-                    else f"they have {', '.join(sorted(names))}"
-                )
-                raise SettingsError(f"{setting}: no record that was read has {name!r}; {hint}")
+                hint = did_you_mean(name, names) or f"; they have {', '.join(sorted(names))}"
+                raise SettingsError(f"{setting}: no record that was read has {name!r}{hint}")
 
 
 def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:

@@ -5,6 +5,7 @@ import json
 import re
 import tomllib
 import zipfile
+from contextlib import closing
 
 import pytest
 
@@ -14,6 +15,7 @@ from iln_stream.records.inspection import inspect_fields
 from iln_stream.service import parser_of, source_stream
 from iln_stream.service.decoding import build_decoder, mapping_of
 from iln_stream.service.settings import LoopSettings
+from iln_stream.streams.sqlite import SqliteSink
 
 N = 60
 DAY = dt.datetime(2026, 3, 1)
@@ -348,3 +350,19 @@ def test_empty_ids_are_no_ids(command, tmp_path):
     (tmp_path / "b.jsonl").write_text('{"id": "", "a": 1, "load": 2}\n' * 9)
     ran = command(*RUN, "b.jsonl", "--recent-ids", "10", "--id-field", "id", "--target", "load")
     assert "9 events, 0 dead letters;" in ran.err
+
+
+@pytest.mark.parametrize(("last", "code"), [(b'{"load": null}', 3), (b'{"load": 1.5, "a": 1}', 0)])
+def test_worker_processes_that_learn_nothing(last, code, command, tmp_path):
+    """Their run ends with the exit code of one that learned nothing, and with 0 if one learned."""
+    command("log", "create", "sqlite:log.db", "--partitions=2")
+    with closing(SqliteSink(tmp_path / "log.db", "events", n_partitions=2)) as sink:
+        for key in "abcdefgh":
+            sink.write(key, b'{"load": null, "a": 1}')
+        sink.write("a", last)
+    ran = command(
+        *("run", "--source=sqlite:log.db", "--target=load", "--workers=2", "--start=earliest"),
+        *("--learner-per=partition", "--learner=pool", "--metrics-port=0", "--stop-at-end"),
+        "--snapshots=state",
+    )
+    assert ran.code == code, ran.err

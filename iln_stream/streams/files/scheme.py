@@ -2,12 +2,11 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from iln_stream.errors import NoStreamError, SinkError, SourceError
+from iln_stream.errors import NoStreamError, SinkError, SourceError, did_you_mean
 from iln_stream.streams.addresses import Form, Scheme
 from iln_stream.streams.base import Sink, Source
 from iln_stream.streams.files.csv import (
@@ -79,7 +78,7 @@ class FileScheme(Scheme):
             return _parquet(path).ParquetSource(path, limit=limit)  # type: ignore[no-any-return]
         if self._is(*_JSON):
             return (JsonArraySource if is_document(path) else JsonLinesSource)(path, limit=limit)
-        raise SourceError(f"source = {self.name!r}: {_advice(path)}")
+        raise SourceError(f"source = {self.name!r}: {_advice(path)}{_meant(path)}")
 
     def sink(self, partition: int = 0) -> Sink:
         """Open the file for appending."""
@@ -110,6 +109,8 @@ class FileScheme(Scheme):
 
 def _advice(path: Path) -> str:
     """Say what to do with a file that is not read."""
+    if path.is_dir():
+        return "it is a folder: give a file in it"
     if name_inside(path).lower().endswith((".xlsx", ".xls", ".ods")):
         return SAVE_AS_CSV
     return (
@@ -121,9 +122,10 @@ def _advice(path: Path) -> str:
 
 def _meant(path: Path) -> str:
     """Return a question whether a file of a similar name is meant; empty: there is none."""
-    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = get_close_matches(path.name, names, n=1)
-    return f"; did you mean {path.with_name(close[0])}?" if close else ""
+    if path.is_dir() or not path.parent.is_dir():
+        return ""
+    names = [each.name for each in path.parent.iterdir()]
+    return did_you_mean(str(path), [str(path.with_name(each)) for each in names])
 
 
 def _parquet(path: Path) -> ModuleType:
