@@ -4,9 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isfinite
+from statistics import StatisticsError, correlation
 from typing import Any, Literal, NamedTuple
-
-import numpy as np
 
 from iln_stream.records.amounts import Amount, amount
 from iln_stream.records.fields import JOIN, FieldMapping
@@ -420,9 +419,10 @@ def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) ->
     pairs = [(a, b) for a, b in zip(numbers, labels, strict=False) if None not in (a, b)]
     if len(numbers) != len(labels) or len({a for a, _ in pairs}) < _FEW:
         return False
-    with np.errstate(all="ignore"):
-        found = np.corrcoef(np.array(pairs, float), rowvar=False)[0, 1]
-    return bool(abs(found) > _SAME_AS_LABEL)
+    try:
+        return abs(correlation(*zip(*pairs, strict=True))) > _SAME_AS_LABEL
+    except (StatisticsError, OverflowError):  # one value; an infinite sum
+        return False
 
 
 COPY = "says what the label says"

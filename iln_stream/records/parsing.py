@@ -10,9 +10,6 @@ from iln_stream.errors import IlnWarning, SourceError
 from iln_stream.records.decoding import MalformedError, check_size, require_distinct_keys
 from iln_stream.records.values import plain
 
-BEYOND = "cells beyond the header"
-"""Field of a row that has more cells than the header: a list of them."""
-
 LONGEST_LIST = 1_000
 """Most items of a list that become fields; a longer list stays one field."""
 
@@ -103,10 +100,11 @@ def parse_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
 
     """
     assert isinstance(payload, Mapping)
-    if BEYOND in payload:
-        if any(cell.strip() for cell in payload[BEYOND]):
-            raise MalformedError("row: it has more cells than the header has columns")
-        return {name: value for name, value in payload.items() if name != BEYOND}
+    for name, value in payload.items():
+        if isinstance(value, list):
+            if any(cell.strip() for cell in value):
+                raise MalformedError("row: it has more cells than the header has columns")
+            return {each: payload[each] for each in payload if each != name}
     if None in payload.values():
         warnings.warn(
             "row: a row has fewer cells than the header has columns; those at its end are missing "

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, cast
 
 from iln_stream.errors import IlnWarning, SourceError
-from iln_stream.records.parsing import BEYOND
 from iln_stream.streams.base import Record, StreamPartition
 
 _COMPRESSED: dict[str, Callable[[Path], Any]] = {
@@ -198,6 +197,9 @@ _BATCH = 500
 
 _FIRST_LINES = 50
 """Lines from which the layout is guessed."""
+
+BEYOND = "cells beyond the header"
+"""Field of a row that has more cells than the header."""
 
 _COMMENT = "#"
 _SEPARATOR_LINE = re.compile(r"sep=.\s*")

@@ -31,7 +31,11 @@ BAD = [
     (b'{"events": []}', 422, "events: "),
     (b'{"events": [{"x": {}}], "x": {}}', 422, "x: unknown name"),
     (b'{"events": [{"x": {}}, {"x": {"b": [1]}}]}', 422, "events.1.x.b: expected a finite"),
-    (b'{"events": [{"x": {}}, 1, 2]}', 422, "events.1: expected an object: names and values, got 1"),
+    (
+        b'{"events": [{"x": {}}, 1, 2]}',
+        422,
+        "events.1: expected an object: names and values, got 1",
+    ),
     (b'{"events": [{"x": {"a": 1, "a": 1}}]}', 400, "a: this key occurs more than once"),
 ]
 BAD_LABELS = [
