@@ -152,6 +152,7 @@ _TOLD = {
     r"(float|decimal)_\w+|finite_number": "expected a finite number",
     r"bool_\w+": "expected true or false",
     r"string_type|path_type": "expected a text",
+    r"string_pattern_mismatch": "expected a text of the pattern {pattern}",
     r"string_too_short": "expected a text of at least {min_length} characters",
     r"string_too_long": "expected a text of at most {max_length} characters",
     r"(dict|mapping|model)_type|model_attributes_type": "expected an object: names and values",

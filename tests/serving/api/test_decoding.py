@@ -18,7 +18,7 @@ BAD = [
     (b'{"x": {"a": "\\ud800"}}', 400, "body: Invalid JSON"),
     (b'{"x": {"a": 1, "a": 2}}', 400, "a: this key occurs more than once"),
     (b"null", 422, "body: "),
-    (b"{}", 422, "x: Field required"),
+    (b"{}", 422, "x: missing"),
     (b'{"a": 1, "b": "c"}', 422, '; put the inputs under "x": {"x": {"a": 1, "b": "c"}}'),
     (b'{"a": {"b": 1}}', 422, '; put the inputs under "x": {"x": {"temperature": 21.5}}'),
     (b'{"events": [{"a": 1}]}', 422, '; put the inputs under "x": {"x": {"a": 1}}'),
@@ -39,8 +39,8 @@ BAD = [
     (b'{"events": [{"x": {"a": 1, "a": 1}}]}', 400, "a: this key occurs more than once"),
 ]
 BAD_LABELS = [
-    (b'{"y": 1}', 422, "id: Field required"),
-    (b'{"id": "a"}', 422, "y: Field required"),
+    (b'{"y": 1}', 422, "id: missing"),
+    (b'{"id": "a"}', 422, "y: missing"),
     (b'{"id": 1, "y": 1}', 422, 'got 1 (ids are text: send "1")'),
     (b'{"id": "a", "y": NaN}', 422, "y: "),
     (b'{"id": "a", "y": 1, "y": 2}', 400, "y: this key occurs more than once"),
