@@ -2,8 +2,10 @@
 
 import importlib
 import ipaddress
+import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
@@ -124,8 +126,57 @@ def imported(setting: str, path: str, error: type[Exception]) -> Any:
         sys.path.insert(0, here)  # as with `python -m`
     try:
         return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as failure:
-        raise error(f"{setting} = {path!r}: {failure}") from failure
+    except AttributeError as failure:
+        hint = did_you_mean(attribute, dir(sys.modules[module])) if module in sys.modules else ""
+        raise error(f"{setting} = {path!r}: {failure}{hint}") from failure
+    except ImportError as failure:
+        raise error(
+            f"{setting} = {path!r}: {module} can't be imported ({failure}): correct its name, or "
+            "install it"
+        ) from failure
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return a question whether a similar name is meant; empty: there is none.
+
+    >>> from iln_stream.errors import did_you_mean
+    >>> did_you_mean("loed", ["load", "at"])
+    '; did you mean load?'
+
+    """
+    return "".join(f"; did you mean {each}?" for each in get_close_matches(name, names, n=1))
+
+
+_TOLD = {
+    r"(int|int_\w+)": "expected a whole number",
+    r"(float|decimal)_\w+|finite_number": "expected a finite number",
+    r"bool_\w+": "expected true or false",
+    r"string_type|path_type": "expected a text",
+    r"string_pattern_mismatch": "expected a text of the pattern {pattern}",
+    r"string_too_short": "expected a text of at least {min_length} characters",
+    r"string_too_long": "expected a text of at most {max_length} characters",
+    r"(dict|mapping|model)_type|model_attributes_type": "expected an object: names and values",
+    r"(tuple|list|set)_type": "expected a list",
+    r"greater_than_equal": "expected at least {ge}",
+    r"greater_than": "expected more than {gt}",
+    r"less_than_equal": "expected at most {le}",
+    r"less_than": "expected less than {lt}",
+    r"literal_error": "expected {expected}",
+    r"extra_forbidden": "unknown name: take it out, or correct it",
+    r"missing": "missing",
+    r"value_error": "{error}",
+}
+"""What to say of a wrong value, by pydantic's type of the error."""
+
+
+def told(detail: Mapping[str, Any]) -> str:
+    """Return what is wrong with a value, of a detail of pydantic's ValidationError."""
+    for kind, text in _TOLD.items():
+        if re.fullmatch(kind, detail["type"]):
+            said = text.format(**detail.get("ctx", {}))
+            choices = re.findall("'([^']+)'", said) if kind == "literal_error" else []
+            return said + did_you_mean(str(detail["input"]), choices)
+    return str(detail["msg"])
 
 
 _WRAPPED = ("classifier", "regressor", "model")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tomllib
 import warnings
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from iln_stream.errors import IlnWarning, UnrecoverableError
+from iln_stream.errors import IlnWarning, UnrecoverableError, did_you_mean, told
 
 ENV_PREFIX = "ILN_"
 
@@ -76,9 +77,18 @@ class SettingsGroup(BaseModel):
             return tuple(value.split(","))
         try:
             return json.loads(value)
-        except json.JSONDecodeError as error:
+        except json.JSONDecodeError:
             example = json.dumps((field.examples or [{}])[0])
-            raise ValueError(f"expected a JSON object like {example}: {error}") from None
+            raise ValueError(f"expected a JSON object like {example}") from None
+
+
+def _why_no_toml(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no text in UTF-8: convert it"
+    if isinstance(error, tomllib.TOMLDecodeError):
+        where = re.findall(r"line \d+", str(error)) or ["its end"]
+        return f"{where[0]} is not TOML: write each setting once, as name = value, texts in quotes"
+    return str(error)
 
 
 class CommandSettings(SettingsGroup, BaseSettings):
@@ -120,7 +130,8 @@ class CommandSettings(SettingsGroup, BaseSettings):
         """
         given = {name: value for name, value in flags.items() if value is not None}
         if config is not None and not config.is_file():
-            raise SettingsError(f"--config: file {config} does not exist")
+            why = "is no file" if config.exists() else "does not exist"
+            raise SettingsError(f"--config: file {config} {why}")
 
         variables = {name: os.environ.get(cls._variable(name)) for name in cls.removed}
         given |= {name: value for name, value in variables.items() if value is not None}
@@ -128,7 +139,7 @@ class CommandSettings(SettingsGroup, BaseSettings):
         try:
             in_file = cls._in_file(config)
         except (OSError, ValueError) as error:
-            raise SettingsError(f"{config}: {error}") from error
+            raise SettingsError(f"{config}: {_why_no_toml(error)}") from error
 
         class Reader(cls):  # type: ignore[valid-type, misc]
             @classmethod
@@ -190,12 +201,8 @@ class CommandSettings(SettingsGroup, BaseSettings):
             if name in cls.model_fields:
                 spellings = f"{name} (--{name.replace('_', '-')}, {cls._variable(name)})"
             else:
-                meant = get_close_matches(name, cls.model_fields, n=1)
-                spellings = (
-                    f"{name} (unknown setting{''.join(f'; did you mean {m}?' for m in meant)})"
-                )
-            message = detail["msg"].removeprefix("Value error, ")  # added by pydantic
+                spellings = f"{name} (unknown setting{did_you_mean(name, cls.model_fields)})"
             # The options may contain a password, which must not reach the log.
             got = "" if name in cls.secret else f", got {detail['input']!r}"
-            lines.append(f"{spellings}: {message}{got}")
+            lines.append(f"{spellings}: {told(detail)}{got}")
         return "\n".join(dict.fromkeys(lines))

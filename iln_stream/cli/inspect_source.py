@@ -1,11 +1,12 @@
 """`iln-stream inspect-source`: shows a source's fields, and the settings that learn them."""
 
 import datetime as dt
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from difflib import get_close_matches
 from itertools import islice
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -13,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from iln_stream.errors import SourceError
+from iln_stream.errors import SourceError, did_you_mean
 from iln_stream.records import MalformedError, is_command
 from iln_stream.records.fields import JOIN, FieldMapping, common_field, late_labels
 from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
@@ -42,6 +43,9 @@ _HOW_TO_READ = (
     *("separator", "columns", "decimal", "date_order"),
 )
 """Settings that the proposal repeats if they were given: without them a run could not read."""
+
+_FURTHER = 100_000
+"""Records of a file after the first ones, of which the last one is looked at, too."""
 
 _ROLES_OF_LABELS = ("target", "id_field", "time_field")
 _PENDING = 100_000
@@ -117,6 +121,9 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         fields_given, of_labels = _joined(settings, found, fields_given, n_records, console)
     shown = _inspected(settings, found, fields_given)
     console.print(_table(shown))
+    if settings.target is None and not any(each.role in ("label", "input") for each in shown):
+        why = ", ".join(f"{each.name} ({each.why or each.role})" for each in shown)
+        raise SourceError(f"{stream.address}: no field can be a label: {why}; name one in target")
     if settings.labels is not None:  # it was empty, so that no input was taken for the label
         del fields_given["target"]
     console.print(
@@ -171,6 +178,8 @@ def _read(
     n_malformed, first_reason = 0, ""
     events = (each for each in _records(stream, n_records) if not is_command(each.payload))
     records = list(islice(events, n_records))
+    if Path(stream.address).is_file():  # how long its times span, and whether totals are below
+        records += deque(islice(events, _FURTHER), maxlen=1)
     if len({record.origin for record in records}) > 1:
         # Fields of times are found by their order.
         records.sort(key=lambda record: record.timestamp or 0.0)
@@ -277,13 +286,8 @@ def _require_fields(given: Mapping[str, Any], records: Sequence[Mapping[str, Any
     for setting in ("target", "id_field", "time_field", "weight_field"):
         for name in (given.get(setting) or "").split(JOIN):
             if name and name not in names:
-                close = get_close_matches(name, names, n=1)
-                hint = (
-                    f"did you mean {close[0]}?"
-                    if close
-                    else f"they have {', '.join(sorted(names))}"
-                )
-                raise SettingsError(f"{setting}: no record that was read has {name!r}; {hint}")
+                hint = did_you_mean(name, names) or f"; they have {', '.join(sorted(names))}"
+                raise SettingsError(f"{setting}: no record that was read has {name!r}{hint}")
 
 
 def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:

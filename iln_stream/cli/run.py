@@ -55,7 +55,11 @@ def run_service(settings: Settings, console: Console, *, accept_loss: bool = Fal
     drawn_on = None if logs_json() else console
     try:
         if settings.workers > 1:
-            WorkerProcesses(settings, drawn_on, accept_loss=accept_loss).run()
+            processes = WorkerProcesses(settings, drawn_on, accept_loss=accept_loss)
+            processes.run()
+            counts = [each.counts for each in processes.supervisor.finished]
+            if len(counts) == len(processes.supervisor.workers):
+                _require_learning(*map(sum, zip(*counts, strict=True)))
             return
         service = Service(settings, drawn_on, accept_loss=accept_loss)
         service.run()
@@ -63,9 +67,18 @@ def run_service(settings: Settings, console: Console, *, accept_loss: bool = Fal
         propose_settings(settings, console)
         raise
     report_results(service, console)
+    if not service.was_stopped:
+        _require_learning(*learned(service))
+
+
+def learned(service: Service) -> tuple[int, int]:
+    """Return how many events a run has predicted, and how many labels it has learned."""
     checks = [worker.check for worker in service.workers]
-    had_events = any(each.n_events for each in checks)
-    if had_events and not service.was_stopped and not any(each.n_learned for each in checks):
+    return sum(each.n_events for each in checks), sum(each.n_learned for each in checks)
+
+
+def _require_learning(n_events: int, n_learned: int) -> None:
+    if n_events and not n_learned:
         raise typer.Exit(NOTHING_LEARNED)
 
 

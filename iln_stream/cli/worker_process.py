@@ -9,7 +9,7 @@ import sys
 
 from iln_stream.cli.command import console
 from iln_stream.cli.logs import set_up_logging
-from iln_stream.cli.run import propose_settings, report_results
+from iln_stream.cli.run import learned, propose_settings, report_results
 from iln_stream.errors import IlnError, UnrecoverableError
 from iln_stream.loop import NothingLearnedError
 from iln_stream.service import Service, WorkerJob
@@ -40,7 +40,7 @@ def main(descriptor: str) -> None:
         sys.exit(1)
     report_results(service, console, job.number)
     if not service.was_stopped:
-        reporter.finishes()
+        reporter.finishes(*learned(service))
 
 
 if __name__ == "__main__":

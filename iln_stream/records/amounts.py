@@ -71,8 +71,8 @@ Amount(value=69210.0, unit=''), Amount(value=10951.0, unit='EUR'))
         return None
     digits, after = parts["digits"], parts["after"]
     before = (parts["before"] + parts["currency"]).strip()
-    if after == "-":  # as accountants write it
-        negative, after = True, ""
+    if after in ("-", "--"):  # as accountants write it, or 12.- for 12.00
+        negative, after = digits[-1] not in ".,", ""
     scale = 1.0
     found = _SCALE.match(after)
     if found and (len(found[1]) > 1 or not parts["gap"]):  # 300 K are Kelvin

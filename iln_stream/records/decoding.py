@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from pydantic import ValidationError
 
-from iln_stream.errors import IlnWarning
+from iln_stream.errors import IlnWarning, told
 from iln_stream.records.messages import Event, Label
 from iln_stream.reporting import MetricSpec
 
@@ -112,7 +112,7 @@ def decode(
     >>> decode(b'{"x": {"a": "NaN"}, "y": "2"}')
     Traceback (most recent call last):
     ...
-    iln_stream.records.decoding.MalformedError: y: Input should be a valid number, got '2'
+    iln_stream.records.decoding.MalformedError: y: expected a finite number, got '2'
 
     """
     if payload is None:
@@ -244,7 +244,7 @@ def reason(details: Iterable[Mapping[str, Any]], root: str = "event", most: int 
             if isinstance(detail["input"], dict):
                 message += f' (send nested fields by their path, such as "{path[-1]}.a")'
         else:
-            message = detail["msg"]
+            message = told(detail)
             if path == ("y",) and _is_class(detail["input"]):
                 remedy = (CLASS_REMEDY,)
         shown = _shown(detail["input"])

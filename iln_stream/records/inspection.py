@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isfinite
+from statistics import StatisticsError, correlation
 from typing import Any, Literal, NamedTuple
 
 from iln_stream.records.amounts import Amount, amount
@@ -23,6 +24,7 @@ from iln_stream.records.values import (
 
 _DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})\b.*")
 _NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$")
+_THOUSANDS = re.compile(r"\D*[1-9]\d{0,2}([.,]\d{3})+\D*")
 _WITH_COMMA = Notation(decimal=",")
 
 MOSTLY = 0.8
@@ -62,9 +64,25 @@ def _decimal(values: Sequence[str]) -> Literal[".", ","] | None:
     n_with_comma = sum(_is_amount(value, _WITH_COMMA) for value in values)
     n_usual = sum(_is_amount(value, USUAL) for value in values)
     enough = MOSTLY * len(values)
-    if n_with_comma >= max(enough, n_usual) and any(map(_NO_THOUSANDS.search, values)):
+    decimals = any(map(_NO_THOUSANDS.search, values))
+    if n_with_comma >= max(enough, n_usual) and (decimals or groups(values, ".") == "yes"):
         return ","
     return "." if n_usual >= enough and n_usual > n_with_comma else None
+
+
+def groups(values: Sequence[str], mark: str) -> Literal["yes", "maybe", "no"]:
+    """Return whether a mark stands between thousands: only before three digits, if it stands.
+
+    >>> from iln_stream.records.inspection import groups
+    >>> groups(["1.204", "998"], "."), groups(["1.204", "2.500"], "."), groups(["1.2"], ".")
+    ('yes', 'maybe', 'no')
+
+    """
+    marked = [value for value in values if mark in value]
+    if not marked or not all(map(_THOUSANDS.fullmatch, marked)):
+        return "no"
+    small = [len(re.sub(r"\D", "", value)) < 4 for value in values if mark not in value]
+    return "yes" if all(small) and (small or any(v.count(mark) > 1 for v in marked)) else "maybe"
 
 
 def _is_amount(text: str, notation: Notation) -> bool:
@@ -149,6 +167,8 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _CODES = {"code", "id", "plz", "postalcode", "postcode", "sku", "zip", "zipcode"}
 _NUMBERS = {"nbr", "no", "nr"}
 """Last words of the names of whole numbers that are categories; the latter after another word."""
+_CLASSES = {"class", "species", "diagnosis", "type", "category"}
+"""Words of the names of labels whose whole numbers are classes."""
 _NOT_NUMBERS = {"yes", "no2", "nox"}
 """Names beside which `no` means the answer or the gas."""
 _IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID|Uuid|UUID|Key)$")
@@ -176,11 +196,18 @@ _WORDS = 3
 DIFFERENT_UNITS = "numbers with different units"
 """Why a field of numbers in dress is no number."""
 
+ALSO_TEXTS = "numbers and other text"
+"""Why a field is a category of which some values are numbers."""
+
 SOME_NUMBERS = "numbers and texts that hardly repeat"
 """Why a field is ignored of which many values are numbers."""
 
 DATES = "dates with day or month first"
-"""Why a field is ignored whose dates can't be read."""
+UNREAD = "times of a form that is not read"
+"""Why a field is ignored, or a category, whose times can't be read."""
+
+_DATED = re.compile(r"\W*(\d{4}[-/._ ]\d{1,2}|\d{1,2}([-/._ ])(\w{3,}|\d{1,2})\2\d{2,4})\b.*")
+"""What looks like a date."""
 
 AS_GIVEN = "as given"
 """Why a field has a role or type that the settings name."""
@@ -227,6 +254,10 @@ class Field(NamedTuple):
         Of the time: the inputs that may be made of it.
     sentinel
         A number that comes again and again far outside of the others, and may mean a missing value.
+    place
+        Of one of several fields of the time: where it stands in them.
+    grouped
+        As what commas or dots are read that may be the other one: `decimals`, or `thousands`.
 
     """
 
@@ -244,6 +275,8 @@ class Field(NamedTuple):
     odd: Any = ""
     features: tuple[str, ...] = ()
     sentinel: str | None = None
+    place: int = 0
+    grouped: str = ""
 
     @property
     def repeats(self) -> bool:
@@ -260,18 +293,14 @@ class Field(NamedTuple):
 
     @property
     def is_class(self) -> bool:
-        """Whether its values are classes: texts or booleans that repeat, or two whole numbers."""
+        """Whether its values are classes: texts or booleans that repeat, or few whole numbers."""
         n = sum(self.kinds.values())
         n_texts = sum(self.kinds.get(kind, 0) for kind in ("text", "boolean", "boolean as text"))
-        two = (
-            self.n_distinct == 2
-            and n > 2
-            and all(
-                isinstance(each, float | int) and float(each).is_integer()
-                for each in (self.low, self.high)
-            )
-        )
-        return two or (2 * n_texts > n and (n < _FEW or 2 * self.n_distinct <= n))
+        most = min(_FEW, n / 2) if _is_named(self.name, _CLASSES) else 2
+        ends = (self.low, self.high)
+        whole = all(isinstance(end, float | int) and float(end).is_integer() for end in ends)
+        few = whole and n > 2 and 2 <= self.n_distinct <= max(2, most)
+        return few or (2 * n_texts > n and (n < _FEW or 2 * self.n_distinct <= n))
 
 
 def inspect_fields(
@@ -352,12 +381,13 @@ def _with_roles(
     found = _with_one(found, "id", given.id_field or next(iter(ids), None))
     found = _with_one(found, "weight", given.weight_field)
     if given.target is not None:
-        return _with_label(found, given.target)
+        return _with_copies(_with_label(found, given.target), values, given)
     if given.features != FieldMapping().features:  # they are inputs, so none is the label
         of_features = FieldMapping(features=given.features)
         free = {name for name in free if not of_features.is_feature(name)}
-    possible = [e for e in found if e.name in free and e.role == "input" and e.why != TIME]
-    return _with_label(found, *_possible_label(possible))
+    free -= {e.name for e in found if e.why == TIME or (e.role != "input" and e.why != SAME)}
+    label, why = _possible_label([each for each in found if each.name in free])
+    return _with_copies(_with_label(found, label, why), values, given)
 
 
 def _with_label(found: Sequence[Field], name: str | None, why: str = "") -> list[Field]:
@@ -369,6 +399,39 @@ def _with_label(found: Sequence[Field], name: str | None, why: str = "") -> list
         for each in _with_one(found, "label", name, why)
     ]
 
+
+def _with_copies(
+    found: Sequence[Field], values: Mapping[str, Sequence[Any]], given: FieldMapping
+) -> list[Field]:
+    """Return the fields with those inputs named that say what the label says."""
+    numbers = {
+        each.name: [_as_number(value, given.notation) for value in values[each.name]]
+        for each in found
+        if each.is_number and each.role in ("label", "input") and each.n_distinct >= _FEW
+    }
+    labels = next((numbers.get(each.name, []) for each in found if each.role == "label"), [])
+    open_ = {each.name for each in found if each.role == "input" and each.why != AS_GIVEN}
+    copies = {name for name in open_ & numbers.keys() if _is_copy(numbers[name], labels)}
+    return [each._replace(why=COPY) if each.name in copies else each for each in found]
+
+
+def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:
+    pairs = [(a, b) for a, b in zip(numbers, labels, strict=False) if None not in (a, b)]
+    if len(numbers) != len(labels) or len({a for a, _ in pairs}) < _FEW:
+        return False
+    try:
+        return abs(correlation(*zip(*pairs, strict=True))) > _SAME_AS_LABEL
+    except (StatisticsError, OverflowError):  # one value; an infinite sum
+        return False
+
+
+COPY = "says what the label says"
+"""Why an input may not be known before the label."""
+
+_SAME_AS_LABEL = 0.99999
+
+SAME = "always the same"
+"""Why a field is ignored that has one value."""
 
 TIME = "a time"
 """Why a field is an input of times."""
@@ -416,21 +479,23 @@ def _field(
     role, kind, why = _guess(present, n - len(present), kinds, len(distinct), code)
     if dressed and role != "ignored":
         kind, why = dressed, "numbers in dress"
-    elif amounts and why == _NEW and 2 * n_numbers >= len(pairs):
-        why = (
-            f"{DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}" if len(units) > 1 else SOME_NUMBERS
-        )
+    elif amounts and 2 * n_numbers >= len(pairs):
+        if len(units) > 1:
+            why = f"{DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
+        else:
+            why = SOME_NUMBERS if why == _NEW else why
     if name in given.types or given.type_of(name) != "auto":
         role, kind, why = "input", given.type_of(name), AS_GIVEN
     elif role == "ignored" and name in given.features:
         role, why = "input", ""
-    elif (
-        role == "ignored"
-        and given.notation.date_order == "ymd"
-        and look_like_dates([value for value in present if isinstance(value, str)])
-    ):
-        why = DATES
+    elif not dressed and (unread := _unread_times(name, present, kinds)):
+        why = unread
     field = Field(name, kinds, n - len(present), len(distinct), low, high, role, kind, why)
+    texts = [value for value in present if isinstance(value, str)]
+    if groups(texts, "," if given.notation.decimal == "." else ".") == "maybe":
+        field = field._replace(grouped="thousands")
+    elif groups(texts, given.notation.decimal) == "yes":
+        field = field._replace(grouped="decimals")
     if dressed or (finite and field.is_number):
         field = field._replace(sentinel=_sentinel(present, given.notation))
     if odd := [value for value, kind in pairs if kind in _TEXTS]:
@@ -447,6 +512,19 @@ def _amounts(pairs: Iterable[tuple[Any, str]], notation: Notation) -> dict[str, 
     return {text: each for text, each in found.items() if each is not None}
 
 
+def _unread_times(name: str, present: Sequence[Any], kinds: Counter[str]) -> str:
+    """Return why texts that look like times are none, unless they are read later; empty: no."""
+    texts = [value for value in present if isinstance(value, str)]
+    if 2 * kinds["text"] <= len(present) or not texts:
+        return ""
+    if look_like_dates(texts):
+        return DATES
+    is_time = sum(any(f.fullmatch(text.strip()) for f in (_DATED, _CLOCK)) for text in texts)
+    has_digits = all(any(map(str.isdigit, text)) for text in texts)
+    named = _is_named_time(name) and has_digits
+    return UNREAD if is_time >= MOSTLY * len(texts) or named else ""
+
+
 _PART_NUMBER = re.compile(r"\d+[eE]\d+")
 """Programs write a dot or a sign into such numbers."""
 
@@ -455,15 +533,15 @@ _AGAIN = 3
 
 
 def _sentinel(present: Sequence[Any], notation: Notation) -> str | None:
-    """Return a whole number that repeats further from all others than they are from each other."""
+    """Return a number that repeats further from all others than they are from each other."""
     counted = Counter(number for v in present if (number := _as_number(v, notation)) is not None)
     if len(counted) < _FEW / 4:
         return None
     for low, high in (sorted(counted)[:2], sorted(counted, reverse=True)[:2]):
         others = sorted(each for each in counted if each != low)
         gap, span = abs(low - high), others[-1] - others[0]
-        if counted[low] >= _AGAIN and low.is_integer() and gap > span and abs(low) > 1:
-            return as_text(low)
+        if counted[low] >= _AGAIN and gap > span and low not in (0.0, 1.0):
+            return as_text(low) if abs(low) < 1e15 else repr(low)
     return None
 
 
@@ -491,7 +569,7 @@ def _guess(
     if kinds["bytes"]:
         return "ignored", "auto", "bytes"
     if n_distinct == 1 and n >= _FEW and not n_missing:
-        return "ignored", "auto", "always the same"
+        return "ignored", "auto", SAME
     is_new = n >= _FEW and n - n_distinct < _REPEATING * n
     if kinds["amount"]:
         return "input", "auto", ""
@@ -506,7 +584,7 @@ def _guess(
     if n >= _FEW and n_distinct > n / 2 and _is_free_text(present):
         return "ignored", "auto", "free text"
     if kinds["number as text"]:
-        return "input", "category", "numbers and other text"
+        return "input", "category", ALSO_TEXTS
     return "input", "auto", ""
 
 
@@ -548,7 +626,11 @@ def _times_among(
 
 
 def _is_named_time(name: str) -> bool:
-    return any(word.lower() in _TIME_WORDS for word in _WORD.findall(name))
+    return _is_named(name, _TIME_WORDS) or name.rpartition(".")[2].lower() in _TIMES
+
+
+def _is_named(name: str, words: Collection[str]) -> bool:
+    return any(word.lower() in words for word in _WORD.findall(name))
 
 
 def _time_type(each: Field, seen: Sequence[Any], given: FieldMapping) -> FieldType | None:
@@ -556,9 +638,7 @@ def _time_type(each: Field, seen: Sequence[Any], given: FieldMapping) -> FieldTy
     present = [value for value in seen if not _is_missing(value, given.null_values)]
     texts = [as_text(value) for value in present if isinstance(value, str | int | float)]
     if texts and all(text.strip().replace(".", "", 1).isdigit() for text in texts):
-        form = numeric_form(
-            texts, _is_named_time(each.name), is_json=not isinstance(present[0], str)
-        )
+        form = numeric_form(texts, _is_named_time(each.name))
         if form is not None:
             return f"time {form}" if form else "time"
     times = _times(seen, "time", given)
@@ -608,7 +688,8 @@ def _is_clock(each: Field, seen: Sequence[Any]) -> bool:
     """Whether the values are times of day: 14:30, or whole numbers with the name of hours."""
     texts = [as_text(value).strip() for value in seen if isinstance(value, str | int | float)]
     texts = [text for text in texts if text not in NULLS]
-    hours = _is_named_time(each.name) and all(t.isdigit() and int(t) <= 24 for t in texts)
+    named = _is_named_time(each.name)
+    hours = named and all(t.isdigit() and (int(t) <= 24 or len(t) == 4) for t in texts)
     return len(texts) > 1 and (hours or all(_CLOCK.fullmatch(text) for text in texts))
 
 
@@ -652,6 +733,7 @@ def _with_time(
     return [
         each._replace(
             role="time", type=kind if kind != "time" else "auto", maybe_code=False, sentinel=None,
+            place=parts.index(each.name), grouped="",
             why=why if each.name == parts[0] else "", features=features_of(known),
             n_odd=len(odd) if each.name == parts[0] else 0, odd=odd[0] if odd else "",
         )
@@ -678,6 +760,7 @@ def _possible_label(free: Sequence[Field]) -> tuple[str | None, str]:
         for each in free:
             if names[each.name].lower() == usual:
                 return each.name, LABEL_BY_NAME
+    free = [each for each in free if each.why != SAME]
     for usual in (*_LABELS[1:4], *_LABELS[_EXACT:]):
         for each in free:
             if usual in (word.lower() for word in _WORD.findall(names[each.name])):
@@ -702,7 +785,7 @@ def _with_one(found: Sequence[Field], role: Role, name: str | None, why: str = "
             role=role,
             type=each.type if role == "label" and each.type.startswith("amount") else "auto",
             why=why,
-            maybe_code=False,
+            maybe_code=each.maybe_code and role == "label",
         )
         if each.name == name
         else each

@@ -43,6 +43,8 @@ _MOST_EXACT = 2**53
 """Integers below it are different doubles."""
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
 """As Python writes one, with at most 16 digits."""
+_HOUR = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-4])")
+"""2026013112, which as POSIX seconds would be of the years 2030 to 2036."""
 _NESTED = frozenset((dict, list))
 _FLOATS = frozenset((float,))
 
@@ -131,6 +133,7 @@ class MappedDecoder:
                 name: (f"the setting {setting}", f"it out of {setting}")
                 for name, setting in self._lags.names
             }
+        self._has_time = False
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._kept = 0
         self._warned: set[str] = set()
@@ -385,6 +388,15 @@ class MappedDecoder:
         assert self.mapping.time_field is not None
         found = as_input(self.mapping.time_field, value, self._time_type, self._notation)
         assert isinstance(found, float)
+        if not self._has_time:
+            self._has_time = True
+            if self._time_type == "time" and _HOUR.fullmatch(as_text(value)):
+                warnings.warn(
+                    f"{self.mapping.time_field}: {value} is read as POSIX seconds; if it is a date "
+                    f'and an hour, set types = {{"{self.mapping.time_field}" = "time %Y%m%d%H"}}',
+                    IlnWarning,
+                    stacklevel=2,
+                )
         return found
 
     def _weight(self, name: str, value: Any) -> float | None:

@@ -1,11 +1,12 @@
 """How a record is taken apart: JSON, rows, and formats of the user's own."""
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pydantic_core import from_json
 
-from iln_stream.errors import SourceError
+from iln_stream.errors import IlnWarning, SourceError
 from iln_stream.records.decoding import MalformedError, check_size, require_distinct_keys
 from iln_stream.records.values import plain
 
@@ -104,6 +105,13 @@ def parse_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
             if any(cell.strip() for cell in value):
                 raise MalformedError("row: it has more cells than the header has columns")
             return {each: payload[each] for each in payload if each != name}
+    if None in payload.values():
+        warnings.warn(
+            "row: a row has fewer cells than the header has columns; those at its end are missing "
+            "values (iln_values_missing_total counts them)",
+            IlnWarning,
+            stacklevel=2,
+        )
     return payload
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 from iln_stream.records.fields import JOIN
 from iln_stream.records.inspection import (
+    ALSO_TEXTS,
     AS_GIVEN,
     BY_NAME,
+    COPY,
     DATES,
     DIFFERENT_UNITS,
     HARDLY,
@@ -15,6 +17,7 @@ from iln_stream.records.inspection import (
     NEW_BY_NAME,
     NEWEST_FIRST,
     SOME_NUMBERS,
+    UNREAD,
     Field,
     has_other_decimal_sign,
     look_like_dates,
@@ -24,6 +27,20 @@ from iln_stream.records.values import NULLS
 _ROLES = (
     ("target", "label"), ("id_field", "id"), ("time_field", "time"), ("weight_field", "weight"),
 )  # fmt: skip
+_REMARKS: dict[str | tuple[str, ...], str] = {
+    DATES: "has dates with the year last, such as {low}: set date_order to dmy (day first) or mdy "
+    "(month first), and time_field or types",
+    UNREAD: "looks like times that are not read, such as {low}: name their form, as of strptime, "
+    'in types ("time %d.%m.%Y %H:%M"), and the field in time_field',
+    NEWEST_FIRST: "falls from record to record: `run` learns in the order of the file, and refuses "
+    "one with the newest first: sort it by time",
+    (SOME_NUMBERS, DIFFERENT_UNITS, ALSO_TEXTS): "is no number ({why}), such as {low}: write its "
+    "numbers in one way, with one unit, list texts without a number among null_values, and it is",
+    COPY: "says what the label says (they are correlated): add it to ignore if it becomes known "
+    "with the label",
+}
+"""What to say of an input, or of an ignored field, by why it is one."""
+
 _MOST_NAMES = 10
 _MOST_CHARACTERS = 40
 
@@ -43,12 +60,16 @@ def proposed(fields: Sequence[Field], given: Mapping[str, Any] | None = None) ->
     by_role = {each.role: each.name for each in fields}
     settings: dict[str, Any] = {name: by_role[role] for name, role in _ROLES if role in by_role}
     guessed = [each for each in fields if each.why != AS_GIVEN]
-    if times := [each for each in fields if each.role == "time"]:
+    times = sorted((each for each in fields if each.role == "time"), key=lambda each: each.place)
+    if times:
         settings["time_field"] = JOIN.join(each.name for each in times)
         if times[0].features:
             settings["time_features"] = list(times[0].features)
-    settings.update(given)
     ignored = [each.name for each in guessed if each.role == "ignored"]
+    if "time_features" not in settings and not any(each.role == "input" for each in fields):
+        # With an id and without inputs, a record would be the label of an earlier event.
+        ignored += [name for name in [settings.pop("id_field", None)] if name]
+    settings.update(given)
     if ignore := [*given.get("ignore", ()), *ignored]:
         settings["ignore"] = ignore
     types = {each.name: each.type for each in guessed if each.type != "auto"}
@@ -93,6 +114,7 @@ def remarks(
         if (value := (given or {}).get(name)) is not None and not names >= {*value.split(JOIN)}
     ]
     found += [_of_label(each, fields) for each in fields if each.role == "label" and each.why]
+    found += [_of_values(each) for each in fields if each.role == "label" and _of_values(each)]
     if not labels_by_id:
         found += [_of_id(each) for each in fields if each.role == "id" and each.repeats]
     found += [
@@ -101,26 +123,20 @@ def remarks(
         if each.n_odd and each.role in ("input", "label", "time")
     ]
     found += [
-        f"{as_toml(each.name)} has dates with the year last, such as {as_toml(each.low)}: set "
-        f"date_order to dmy (day first) or mdy (month first), and time_field or types."
+        f"{as_toml(each.name)} {text.format(low=as_toml(each.low), why=each.why)}."
         for each in fields
-        if each.why == DATES
+        for whys, text in _REMARKS.items()
+        if each.role != "label" and each.why.startswith(whys)
     ]
     found += [
-        f"{as_toml(each.name)} falls from record to record: `run` learns in the order of the "
-        "file, and refuses one with the newest first: sort it by time."
+        f"{as_toml(each.name)} has marks that are always before three digits, and are read as "
+        f"those of {each.grouped}: if that is wrong, give decimal the other one of . and ,"
         for each in fields
-        if each.why == NEWEST_FIRST
-    ]
-    found += [
-        f"{as_toml(each.name)} is ignored ({each.why}), such as {as_toml(each.low)}: write its "
-        "numbers in one way, with one unit, and it is an input."
-        for each in fields
-        if each.why == SOME_NUMBERS or each.why.startswith(DIFFERENT_UNITS)
+        if each.grouped and each.is_number and each.role in ("input", "label")
     ]
     found += _of_sentinels(fields, given or {})
     found += _of_codes(fields)
-    if codes := [each.name for each in fields if each.maybe_code]:
+    if codes := [each.name for each in fields if each.maybe_code and each.role == "input"]:
         types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
         found.append(
             "Few different whole numbers: counts, or codes? If they are codes, add to types: "
@@ -165,6 +181,22 @@ def _of_label(label: Field, fields: Sequence[Field]) -> str:
         return text
     more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
     return f"{text} Other numbers: {', '.join(map(as_toml, others[:_MOST_NAMES]))}{more}."
+
+
+def _of_values(label: Field) -> str:
+    """Return what to say of a label of few values; empty: nothing."""
+    name = as_toml(label.name)
+    if label.n_distinct == 1 and sum(label.kinds.values()) > 1:
+        return (
+            f"{name} is always {as_toml(label.low)} in the records that were read: read more "
+            "(--records), or name another target."
+        )
+    if label.maybe_code and not label.is_class:
+        return (
+            f"{name} has {label.n_distinct} different whole numbers: if they are classes, set "
+            'learner = "infinite-layer-classifier".'
+        )
+    return ""
 
 
 def _of_id(field: Field) -> str:

@@ -1,6 +1,5 @@
 """What the times of records show: their form, their order, and which seasons they can have."""
 
-import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from statistics import median
@@ -9,10 +8,15 @@ from typing import Any
 from iln_stream.records.times import DateOrder, posix_seconds, time_in
 
 _DAY = 86_400.0
-_FORMS = {4: "%Y", 6: "%Y%m", 8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
-"""Of digits alone, by their number."""
+_FORMS = {
+    6: ("%Y%m", "%y%m%d"), 7: ("%m.%Y",), 8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"),
+    10: ("%Y%m%d%H",), 12: ("%Y%m%d%H%M",), 14: ("%Y%m%d%H%M%S",),
+}  # fmt: skip
+"""Of numbers, by how many characters they have."""
+_READ_AS_THEY_ARE = ("%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S")
 
-_YEARS = re.compile(r"(1[5-9]|20|21)\d\d")
+_OLDEST, _LATEST = -1.5e10, 7.3e9
+"""POSIX seconds of the years 1494 and 2201."""
 _EXCEL, _DAYS = (36_500, 80_000), (7_300, 36_500)
 """Numbers of days that are taken as times: since 1899-12-30, of the years 1999 to 2119; since 1970,
 of the years 1989 to 2069."""
@@ -36,7 +40,7 @@ class Seen:
             return None
 
 
-def numeric_form(texts: Sequence[str], is_named: bool, *, is_json: bool) -> str | None:
+def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
     """Return the form of numbers that are dates, or days; empty: as they are; None: no dates.
 
     Parameters
@@ -45,35 +49,40 @@ def numeric_form(texts: Sequence[str], is_named: bool, *, is_json: bool) -> str 
         Numbers as text.
     is_named
         Whether the field has a name of times.
-    is_json
-        Whether they came as numbers: as text, 8 and 14 digits are dates without a form.
 
     Examples
     --------
     >>> from iln_stream.records.time_spans import numeric_form
-    >>> numeric_form(["2025030100", "2025030101"], is_named=False, is_json=False)
+    >>> numeric_form(["2025030100", "2025030101"], is_named=False)
     '%Y%m%d%H'
-    >>> numeric_form(["45717", "45718"], is_named=True, is_json=True)
+    >>> numeric_form(["45717", "45718"], is_named=True)
     'days since 1899-12-30'
 
     """
     texts = [text.strip().removesuffix(".0") for text in texts]
     numbers = [float(text) for text in texts]
-    grows = numbers == sorted(numbers) or numbers == sorted(numbers, reverse=True)
     sizes = {len(text) for text in texts}
-    if len(sizes) == 1 and all(_YEARS.match(text) for text in texts):
-        form = _FORMS.get(size := sizes.pop())
-        if form is not None and all(map(Seen(f"time {form}", "ymd"), texts)):
-            if size in (8, 14) and not is_json:
-                return ""
-            sure = size > 8 or (size == 8 and (is_named or grows)) or (is_named and grows)
-            return form if sure and (size > 4 or len({*texts}) == len(texts)) else None
+    size = sizes.pop() if len(sizes) == 1 else 0
+    for form in _FORMS.get(size, ()):
+        read = Seen(f"time {form}", "ymd")
+        times = [time for text in texts if (time := read(text)) is not None]
+        if len(times) == len(texts) and min(times) >= _OLDEST and max(times) < _LATEST:
+            is_usual, grows = form.startswith("%Y"), _grows(times)
+            sure = is_usual and (size > 8 or (size == 8 and (is_named or grows)))
+            if sure or (is_named and grows):
+                return "" if form in _READ_AS_THEY_ARE else form
+    grows = _grows(numbers)
     regular = len({b - a for a, b in pairwise(numbers)}) <= 2
     if is_named and grows and (regular or len(set(numbers)) > len(numbers) / 2):
         for (low, high), since in ((_EXCEL, "1899-12-30"), (_DAYS, "1970-01-01")):
             if all(low <= number < high for number in numbers):
                 return f"days since {since}"
     return None
+
+
+def _grows(numbers: list[float]) -> bool:
+    """Return whether numbers only grow, or only fall."""
+    return numbers == sorted(numbers) or numbers == sorted(numbers, reverse=True)
 
 
 def ordered_share(times: Sequence[float]) -> float:

@@ -8,6 +8,7 @@ import datetime as dt
 import re
 import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Literal
 
@@ -22,19 +23,25 @@ _LARGEST = 1e21
 _UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (_LARGEST, 1e9))
 """Numbers below the first are in units of one second divided by the second: s, ms, us, ns."""
 
+_COMPACT = ((1.5e7, "%Y%m%d"), (1.5e11, "%Y%m%d%H%M"), (1.5e13, "%Y%m%d%H%M%S"))
+"""Forms of numbers from the first on, up to the year 2249, which would be times of the 1970s."""
+
 DateOrder = Literal["ymd", "dmy", "mdy"]
 """Order of year, month and day in dates that are not ISO 8601."""
 
 _EXPECTED = "expected a time, such as 2026-01-31T12:00:00Z or POSIX seconds"
 
 _MONTHS = (
-    "january janvier januar jänner gennaio enero", "february février februar febbraio febrero",
-    "march mars märz marzo", "april avril aprile abril", "may mai maggio mayo",
-    "june juin juni giugno junio", "july juillet juli luglio julio", "august août agosto",
-    "september septembre settembre septiembre", "october octobre oktober ottobre octubre",
-    "november novembre noviembre", "december décembre dezember dicembre diciembre",
+    "january janvier januari jänner gennaio enero janeiro",
+    "february février februari febbraio febrero fevereiro", "march mars märz marzo mrt maart",
+    "april avril aprile abril", "may mai maggio mayo mei maj", "june juin juni giugno junio junho",
+    "july juillet juli luglio julio julho", "august août agosto augustus",
+    "september septembre settembre septiembre setembro",
+    "october octobre oktober ottobre octubre outubro", "november novembre noviembre",
+    "december décembre dezember dicembre diciembre dezembro",
 )  # fmt: skip
-"""Names of months in English, French, German, Italian and Spanish; at least three letters tell."""
+"""Names of months in Dutch, English, French, German, Italian, Portuguese, Spanish and Swedish; at
+least three letters tell."""
 
 _YEAR = r"(?P<y>\d{4})"
 _OTHER_YEAR = r"(?P<y>\d{4}|\d{2})"
@@ -42,21 +49,21 @@ _NAME = r"(?P<name>[^\W\d_]{3,})\.?"
 _DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th|er|\.)?"
 _WEEKDAY = r"(?:[^\W\d_]+\.?,?\s+)?"
 _CLOCK = (
-    r"(?P<h>\d{1,2})(?:[:.h](?P<min>\d{2})(?:[:.](?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?)?)?"
+    r"(?P<h>\d{1,2})(?:[:.h]?(?P<min>\d{2})(?:[:.](?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?)?)?"
     r"(?:\s*(?P<half>[ap])\.?\s?m\.?)?"
 )
-_ZONE = r"\s*(?P<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d{2}:?\d{2})?"
+_ZONE = r"\s*(?P<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d{2}:?\d{2})?(?:\[[\w/+-]+\])?"
 _DATES = (
-    rf"{_YEAR}[-/. ](?P<m>\d{{1,2}})[-/. ](?P<d>\d{{1,2}})",
+    rf"{_YEAR}[-/. 年]\s?(?P<m>\d{{1,2}})[-/. 月]\s?(?P<d>\d{{1,2}})[.日]?",
     rf"{_YEAR}(?P<m>\d{{2}})(?P<d>\d{{2}})",
-    rf"{_WEEKDAY}{_DAY}[-/ .]*{_NAME}[-/ .,]*{_OTHER_YEAR}",
+    rf"{_WEEKDAY}{_DAY}(?:[-/ .]|de )*{_NAME}(?:[-/ .,]|del? )*{_OTHER_YEAR}",
     rf"{_WEEKDAY}{_NAME}[-/ .]*{_DAY},?\s+{_YEAR}",
     rf"{_YEAR}[-/ .]*{_NAME}(?:[-/ .]*{_DAY})?",
     rf"{_NAME}(?:[-/ .,]*{_YEAR}|-(?P<yy>\d{{2}}))",
     rf"{_YEAR}(?:[-/ ]|M)(?P<m>\d{{1,2}})",
     rf"(?P<m>\d{{1,2}})[-/]{_YEAR}",
     rf"{_YEAR}[- ]?Q(?P<q>[1-4])",
-    rf"Q(?P<q>[1-4])[- /]?{_YEAR}",
+    rf"(?:Q(?=[1-4])|(?=[1-4]Q))(?P<q>[1-4])Q?[- /]?{_YEAR}",
 )
 _ORDERED = {
     "dmy": rf"(?P<d>\d{{1,2}})(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep){_OTHER_YEAR}",
@@ -68,7 +75,7 @@ _ORDERED = {
 def _forms(order: DateOrder) -> tuple[re.Pattern[str], ...]:
     dates = _DATES if order == "ymd" else (_ORDERED[order], *_DATES)
     texts = [rf"{date}(?:(?:T|,?\s+|:|-)\s*{_CLOCK}{_ZONE})?" for date in dates]
-    texts.append(rf"{_WEEKDAY}{_NAME}\s+{_DAY}\s+{_CLOCK}\s+{_YEAR}")  # of `date`, without a zone
+    texts.append(rf"{_WEEKDAY}{_NAME}\s+{_DAY}\s+{_CLOCK}{_ZONE}\s+{_YEAR}")  # of `date`
     return tuple(re.compile(text, re.IGNORECASE) for text in texts)
 
 
@@ -81,8 +88,8 @@ def posix_seconds(value: float | str, order: DateOrder = "ymd") -> float:
         A number of seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by
         size (below 1e11, 1e14, 1e17), also as text; or a date or time in ISO 8601, such as
         `2026-01-31`, `2026-01-31T12:00:00Z`, `2026-01-31 12:00:00.25+02:00`, also with slashes
-        instead of hyphens; or text of 8 or 14 digits, `20260131`, `20260131120000`; or a time with
-        the name of its month, a month, a quarter, and times of day with AM or PM. A time without
+        instead of hyphens; or 8, 12 or 14 digits, `20260131`, `20260131120000`; or a time with the
+        name of its month, a month, a quarter, and times of day with AM or PM. A time without
         an offset is in UTC; 24:00 is the end of the day.
     order
         `dmy` also takes `31.12.2026` and `31/12/26 14:30`, `mdy` `12/31/2026`.
@@ -124,6 +131,10 @@ def _from_number(value: float) -> float:
     size = abs(value)
     if not size < _LARGEST:  # also NaN, and integers beyond a double
         raise ValueError(_EXPECTED)
+    for low, form in _COMPACT:
+        if low <= value < 1.5 * low and value == int(value):
+            with suppress(ValueError):
+                return dt.datetime.strptime(f"{int(value)}+0000", f"{form}%z").timestamp()
     return value / next(unit for below, unit in _UNITS if size < below)
 
 

@@ -4,11 +4,11 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from difflib import get_close_matches
 from math import isfinite
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from iln_stream.errors import did_you_mean
 from iln_stream.records.amounts import amount
 from iln_stream.records.decoding import MalformedError
 from iln_stream.records.times import DateOrder, posix_seconds, time_in
@@ -79,11 +79,9 @@ def check_type(name: str, kind: FieldType) -> None:
         except ValueError as error:
             raise ValueError(f"types: {name} = {kind!r}: {error}") from None
         return
-    close = get_close_matches(str(kind), FIELD_TYPES, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
     raise ValueError(
         f"types: {name} = {kind!r} is not among {', '.join(FIELD_TYPES)}, amount in UNIT, time FORM"
-        f"{hint}"
+        f"{did_you_mean(str(kind), FIELD_TYPES)}"
     )
 
 

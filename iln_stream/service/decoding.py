@@ -3,11 +3,10 @@
 import logging
 import warnings
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
-from iln_stream.errors import IlnWarning
+from iln_stream.errors import IlnWarning, did_you_mean
 from iln_stream.loop import EventWeights, LearnsLate, Task, takes_weights
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder, Parse
@@ -247,10 +246,9 @@ def check_format(settings: FormatSettings, stream: Scheme) -> None:
 def _check_column(setting: str, name: str | None, columns: Sequence[str], address: str) -> None:
     if name is None or name.startswith(tuple(f"{each}." for each in columns)) or name in columns:
         return
-    close = get_close_matches(name, columns, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
     raise SettingsError(
-        f"{setting}: {address} has no column {name!r}; it has {', '.join(columns)}{hint}"
+        f"{setting}: {address} has no column {name!r}; it has {', '.join(columns)}"
+        f"{did_you_mean(name, columns)}"
     )
 
 

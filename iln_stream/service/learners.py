@@ -5,7 +5,6 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from difflib import get_close_matches
 from importlib.metadata import entry_points
 from inspect import isabstract, signature
 from pathlib import Path
@@ -15,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from river import base
 
 from iln_stream import features
-from iln_stream.errors import SnapshotError, StateError, imported
+from iln_stream.errors import SnapshotError, StateError, did_you_mean, imported
 from iln_stream.features import check_features
 from iln_stream.learners import (
     ChangeOfTarget,
@@ -77,7 +76,7 @@ def load_plugin(setting: str, name: str, group: str, builtin: Collection[str] = 
         names = [*sorted(builtin), *sorted(others)]
         raise SettingsError(
             f"{setting} = {name!r}: give {', '.join(names)}{' or ' if names else ''}"
-            "package.module:attribute"
+            f"package.module:attribute{did_you_mean(name, names)}"
         )
     return imported(setting, name, SettingsError)
 
@@ -481,7 +480,8 @@ def _named(settings: LearnerSettings, seed: int) -> Learner:
         return _load_learner(settings.learner, options)
     except (TypeError, ValueError) as error:
         advice = _options(settings.learner, error)
-        raise SettingsError(f"learner, learner_options: {error}{advice}") from error
+        why = re.sub(r"\S+\(\) got an unexpected keyword argument", "unknown option", str(error))
+        raise SettingsError(f"learner, learner_options: {why}{advice}") from error
 
 
 _OPTIONS_OF = {
@@ -500,9 +500,7 @@ def _options(learner: str, error: Exception) -> str:
     names = [*signature(_OPTIONS_OF.get(learner, NAMED[learner])).parameters]
     if learner == "pool":
         names = ["size", *(name for name in names if name not in (*OF_SAMPLING, "estimator"))]
-    close = get_close_matches(found[1], names, n=1)
-    meant = f"did you mean {close[0]!r}? " if close else ""
-    return f"; {meant}{learner} has the options {', '.join(names)}"
+    return f"; {learner} has the options {', '.join(names)}{did_you_mean(found[1], names)}"
 
 
 class PredictOnly:

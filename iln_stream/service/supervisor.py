@@ -112,6 +112,8 @@ class Child:
         Whether it would fail again in the same way.
     finished : bool
         Whether its work is done.
+    counts : list of int
+        Then: events that it has predicted, and labels that it has learned.
 
     """
 
@@ -121,6 +123,7 @@ class Child:
         self.failure: str | None = None
         self.final = False
         self.finished = False
+        self.counts = [0, 0]
         reading, writing = os.pipe()
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
@@ -187,6 +190,7 @@ class Child:
         self.failure = message.get("failure", self.failure)
         self.final = message.get("final", self.final)
         self.finished = message.get("finished", self.finished)
+        self.counts = message.get("counts", self.counts)
         if "counters_of_process" in message:
             self.counters_of_process = frozenset(message["counters_of_process"])
 
@@ -251,6 +255,11 @@ class Supervisor:
     policy
         How often a process is restarted.
 
+    Attributes
+    ----------
+    finished : list of Child
+        Processes whose work is done.
+
     """
 
     def __init__(
@@ -268,6 +277,7 @@ class Supervisor:
         ]
         # Signal handlers put into it, too: a queue whose `put` may interrupt its `get`.
         self._ended: SimpleQueue[Child | None] = SimpleQueue()
+        self.finished: list[Child] = []
         self._stopping = False
         self._failure: IlnError | None = None
 
@@ -337,6 +347,7 @@ class Supervisor:
                 self._fail(IlnError(f"{worker.name}: {reason}"))
         elif ended.finished:
             worker.is_over = True
+            self.finished.append(ended)
         elif ended.final:
             worker.is_over = True
             self._fail(UnrecoverableError(f"{worker.name}: {reason}"))
@@ -389,9 +400,9 @@ class Reporter:
         """Say why this process ends; `final`: it would fail again in the same way."""
         self._send({"failure": message, "final": final})
 
-    def finishes(self) -> None:
-        """Say that the work is done, so that this process is not started again."""
-        self._send({"finished": True})
+    def finishes(self, n_events: int = 0, n_learned: int = 0) -> None:
+        """Say that the work is done, so that this process is not started again, and its counts."""
+        self._send({"finished": True, "counts": [n_events, n_learned]})
 
     def _send(self, message: dict[str, Any]) -> None:
         with suppress(BrokenPipeError):  # the supervisor is gone, and this process ends

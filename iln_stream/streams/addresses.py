@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import Any, Literal
 
-from iln_stream.errors import IlnError, SinkError, SourceError, UnrecoverableError, imported
+from iln_stream.errors import (
+    IlnError,
+    SinkError,
+    SourceError,
+    UnrecoverableError,
+    did_you_mean,
+    imported,
+)
 from iln_stream.streams.base import Appender, Log, Sink, Source, Start, TransactionalSink
 
 KafkaClient = Literal["kafka-python", "confluent"]
@@ -200,7 +207,8 @@ class ImportedScheme(Scheme):
     >>> stream_at("no.such.module:source", StreamOptions()).source()
     Traceback (most recent call last):
     ...
-    iln_stream.errors.SourceError: source = 'no.such.module:source': No module named 'no'
+    iln_stream.errors.SourceError: source = 'no.such.module:source': no.such.module can't be \
+imported (No module named 'no'): correct its name, or install it
 
     """
 
@@ -213,7 +221,11 @@ class ImportedScheme(Scheme):
         return self._open("sink", "write", SinkError)  # type: ignore[no-any-return]
 
     def _open(self, kind: str, method: str, error: type[IlnError]) -> Any:
-        found = imported(kind, self.address, error)
+        try:
+            found = imported(kind, self.address, error)
+        except error as failure:
+            hint = did_you_mean(self.address.partition(":")[0], _SCHEMES)
+            raise error(f"{failure}{hint}") from failure
         opened = found(self.options) if callable(found) else found
         if not hasattr(opened, method):
             raise error(

@@ -5,14 +5,22 @@ import json
 import re
 import tomllib
 import zipfile
+from contextlib import closing
 
 import pytest
 
 from iln_stream.errors import IlnWarning
+from iln_stream.loop import Regression
+from iln_stream.records.inspection import inspect_fields
+from iln_stream.service import parser_of, source_stream
+from iln_stream.service.decoding import build_decoder, mapping_of
+from iln_stream.service.settings import LoopSettings
+from iln_stream.streams.sqlite import SqliteSink
 
 N = 60
 DAY = dt.datetime(2026, 3, 1)
 HOURS = [DAY + dt.timedelta(hours=i) for i in range(N)]
+DAYS = [DAY + dt.timedelta(days=i) for i in range(N)]
 
 
 def rows(*columns):
@@ -88,7 +96,77 @@ FILES = {
                                     for t, v in zip(TEMP, LOAD, strict=True)]), {"target": "load"}),
     "ndjson": ("a.ndjson", "".join(json.dumps({"a": float(t), "load": v}) + "\n"
                                    for t, v in zip(TEMP, LOAD, strict=True)), {"target": "load"}),
+    "dots": ("a.csv", text(["n", "load"],
+                           [[f"{700 + 20 * i:,}".replace(",", ".") for i in range(N)],
+                            [int(value) for value in LOAD]], ";"),
+             {"decimal": ",", "types": {"n": "number"}}),
+    "no rappen": ("a.csv", text(["at", "load"], [ISO, [f"{v * 100:.0f}.-" for v in LOAD]]),
+                  {"types": {"load": "amount"}}),
+    "clock first": ("a.csv", text(["Time", "Date", "load"],
+                                  [[f"{h:%H:%M}" for h in HOURS],
+                                   [f"{h:%d-%b-%y}" for h in HOURS], LOAD]),
+                    {"time_field": "Date + Time"}),
+    "day, month, year": ("a.csv", text(["day", "month", "year", "load"],
+                                       [[h.day for h in DAYS], [h.month for h in DAYS],
+                                        [h.year for h in DAYS], LOAD]),
+                         {"time_field": "year + month + day"}),
+    "hhmm": ("a.csv", text(["date", "time", "load"], [[f"{h:%Y-%m-%d}" for h in HOURS],
+                                                      [f"{h:%H%M}" for h in HOURS], LOAD]),
+             {"time_field": "date + time", "time_features": ["hour", "weekday"]}),
+    "Excel hours": ("a.csv", text(["at", "load"], [[46000 + i / 24 for i in range(N)], LOAD]),
+                    {"types": {"at": "time days since 1899-12-30"}}),
+    "month.year": ("a.csv", text(["Monat", "load"],
+                                 [[f"{1 + i % 12:02}.{2000 + i // 12}" for i in range(N)], LOAD]),
+                   {"types": {"Monat": "time %m.%Y"}}),
+    "yymmdd": ("a.csv", text(["date", "load"], [[f"{h:%y%m%d}" for h in DAYS], LOAD]),
+               {"types": {"date": "time %y%m%d"}}),
+    "ddmmyyyy": ("a.csv", text(["date", "load"], [[f"{h:%d%m%Y}" for h in DAYS], LOAD]),
+                 {"types": {"date": "time %d%m%Y"}}),
+    "numbers that are dates": ("a.jsonl", "".join(
+        json.dumps({"date": int(f"{h:%Y%m%d}"), "load": v}) + "\n"
+        for h, v in zip(DAYS, LOAD, strict=True)), {"time_field": "date"}),
+    "a line of two": ("a.csv", text(['"temp\n[C]"', "load"], [TEMP, LOAD]),
+                      {"types": {"temp\n[C]": "number"}}),
+    "blanks at the end": ("a.csv", "temp,load\n" + text([], [TEMP, LOAD], after=","),
+                          {"target": "load", "types": {"temp": "number"}}),
+    "row names": ("a.csv", "temp,load\n" + text([], [range(N), TEMP, LOAD]),
+                  {"target": "load", "types": {"column_1": "number", "temp": "number"}}),
+    "no header, decimal comma": ("a.csv", text([], [COMMA, COMMA[::-1]], ";"),
+                                 {"separator": ";", "columns": ["column_1", "column_2"]}),
+    "array of lines": ("a.jsonl", "[\n" + ",\n".join(
+        json.dumps({"a": float(t), "load": v}) for t, v in zip(TEMP, LOAD, strict=True)) + "\n]",
+        {"target": "load"}),
+    "a steady label": ("a.csv", text(["amount", "load"], [LOAD, [0] * N]), {"target": "load"}),
+    "an id alone": ("a.csv", text(["id", "load"], [[f"k{i}" for i in range(N)], LOAD]),
+                    {"target": "load", "ignore": ["id"]}),
 }  # fmt: skip
+
+
+def agrees(settings):
+    """Whether a run reads in each field what the proposal saw in it: numbers, categories, times."""
+    settings = LoopSettings(**settings)
+    stream = source_stream(settings)
+    mapping = mapping_of(settings, stream)
+    decode = build_decoder(settings, stream, Regression())
+    records = []
+    source = stream.source()
+    while not source.exhausted:
+        records += source.poll(0.0)
+    examples = [decode(each.payload, None) for each in records]
+    found = inspect_fields([parser_of(settings, stream)(each.payload) for each in records], mapping)
+    for each in found:
+        if each.role == "label":
+            labels = [example.y for example in examples]
+            assert (min(labels), max(labels)) == (each.low, each.high)
+        elif each.role == "input" and each.is_number:
+            values = [example.x[each.name] for example in examples if each.name in example.x]
+            assert (min(values), max(values)) == (each.low, each.high)
+        elif each.role == "input":
+            assert any(f"{each.name}={each.low}" in example.x for example in examples)
+    times = [example.time for example in examples]
+    assert (None in times) == (settings.time_field is None)
+    assert settings.time_field is None or times == sorted(times)
+    return True
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -108,12 +186,70 @@ def test_the_proposal_and_its_run_agree(name, command, tmp_path):
         assert "learner" not in settings
         run = ("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
         (tmp_path / "learn.toml").write_text(done.out)
+        assert agrees(settings)
         ran = command(*run)
         assert ran.code == 0, ran.err
         assert f"{N} events, 0 dead letters" in ran.err
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-8-sig"])
+REMARKS = {
+    "marks of thousands": (["n", "load"], [[f"{1000 + 7 * i:,}" for i in range(N)], LOAD],
+                           '"n" has marks that are always before three digits'),
+    "a zone": (["at", "load"], [[f"{each} CET" for each in ISO], LOAD], '"at" looks like times'),
+    "times of day": (["ride", "load"], [[f"{i % 3}:{i % 9:02}:00" for i in range(N)], LOAD],
+                     '"ride" looks like times'),
+    "ambiguous days": (["at", "load"], [[f"0{1 + i % 9}/05/2026" for i in range(N)], LOAD],
+                       '"at" has dates with the year last'),
+    "units that repeat": (["way", "load"],
+                          [[f"{i % 5} {('km', 'm')[i % 2]}" for i in range(N)], LOAD],
+                          '"way" is no number (numbers with different units: km, m)'),
+    "other texts": (["a", "load"], [[("lost", *TEMP)[i % 4] for i in range(N)], LOAD],
+                    '"a" is no number (numbers and other text)'),
+    "a copy": (["kw", "load"], [[v / 1000 for v in LOAD], LOAD], '"kw" says what the label says'),
+    "few integers": (["a", "load"], [TEMP, [i % 5 for i in range(N)]],
+                     '"load" has 5 different whole numbers: if they are classes'),
+    "one value": (["a", "load"], [TEMP, [0] * N], '"load" is always 0.0 in the records'),
+    "999.9": (["a", "load"], [[999.9 if i % 9 == 0 else v for i, v in enumerate(TEMP)], LOAD],
+              '"a" is 999.9 again and again'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REMARKS)
+def test_a_comment_names_what_may_be_wrong(name, command, tmp_path):
+    """What is ambiguous, or not read although it looks useful, is named in a comment."""
+    header, columns, remark = REMARKS[name]
+    (tmp_path / "a.tsv").write_text(text(header, columns, "\t"))
+    done = command("inspect-source", "a.tsv", "--target", "load")
+    assert f"# {remark}" in done.out
+
+
+def test_the_year_of_a_long_file(command, tmp_path):
+    """The time features are those of the whole file, not of its first thousand records."""
+    hours = [f"{DAY + dt.timedelta(hours=i):%Y-%m-%d %H:%M}" for i in range(9_000)]
+    (tmp_path / "a.csv").write_text(text(["at", "load"], [hours, range(9_000)]))
+    done = command("inspect-source", "a.csv")
+    assert tomllib.loads(done.out)["time_features"] == ["hour", "weekday", "day_of_year"]
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "error"),
+    [
+        ("a.json", b'{"data": [{"a": 1}, {"a": 2}]}', "jq -c '.data[]' a.json"),
+        ("a.json", b'{"a": [1, 2], "load": [3, 4]}', "write a record in each line"),
+        ("a.json", b'{\n"a": 1\n}\n{\n"a": 2\n}', "from line 4 on: `jq -c . a.json`"),
+        ("a.csv", b"<!DOCTYPE html><html>\n<p>404</p>\n", "is a page in HTML or XML"),
+        ("a.csv", b"PK\x03\x04 and no more", "no whole archive"),
+        ("a.txt", b"lines\n" + b"".join(b"text-%d\n" % i for i in range(60)), "no field can be"),
+    ],
+)
+def test_what_is_no_file_of_records(file, content, error, command, tmp_path):
+    """It is refused with what to do, and no nonsense is proposed."""
+    (tmp_path / file).write_bytes(content)
+    done = command("inspect-source", file)
+    assert (done.code, error in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-8-sig", "utf-32"])
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_encodings(encoding, suffix, command, tmp_path):
     """UTF-16, which spreadsheets and PowerShell write, is read like UTF-8, with or without mark."""
@@ -167,7 +303,7 @@ def test_what_a_proposal_refuses_or_names(command, tmp_path):
     done = command("inspect-source", "a.csv", "--target", "name")
     assert "learner" not in tomllib.loads(done.out)
     assert '# target = "name" has texts that hardly repeat' in done.out
-    assert '# "way" is ignored (numbers with different units: km, m)' in done.out
+    assert '# "way" is no number (numbers with different units: km, m)' in done.out
 
 
 RUN = ("run", "--metrics-port", "0", "--learner", "pool", "--source")
@@ -214,3 +350,19 @@ def test_empty_ids_are_no_ids(command, tmp_path):
     (tmp_path / "b.jsonl").write_text('{"id": "", "a": 1, "load": 2}\n' * 9)
     ran = command(*RUN, "b.jsonl", "--recent-ids", "10", "--id-field", "id", "--target", "load")
     assert "9 events, 0 dead letters;" in ran.err
+
+
+@pytest.mark.parametrize(("last", "code"), [(b'{"load": null}', 3), (b'{"load": 1.5, "a": 1}', 0)])
+def test_worker_processes_that_learn_nothing(last, code, command, tmp_path):
+    """Their run ends with the exit code of one that learned nothing, and with 0 if one learned."""
+    command("log", "create", "sqlite:log.db", "--partitions=2")
+    with closing(SqliteSink(tmp_path / "log.db", "events", n_partitions=2)) as sink:
+        for key in "abcdefgh":
+            sink.write(key, b'{"load": null, "a": 1}')
+        sink.write("a", last)
+    ran = command(
+        *("run", "--source=sqlite:log.db", "--target=load", "--workers=2", "--start=earliest"),
+        *("--learner-per=partition", "--learner=pool", "--metrics-port=0", "--stop-at-end"),
+        "--snapshots=state",
+    )
+    assert ran.code == code, ran.err

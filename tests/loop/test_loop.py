@@ -135,7 +135,7 @@ def test_fields_of_a_dead_letter():
     """A dead letter has stream, partition, offset and reason, and the original record."""
     (letter,) = run([Record(17, b'{"x": {}, "y": "1"}', StreamPartition("list", 2))]).letters
     assert (letter.stream, letter.partition, letter.offset) == ("list", 2, 17)
-    assert letter.reason == "y: Input should be a valid number, got '1'"
+    assert letter.reason == "y: expected a finite number, got '1'"
     assert letter.payload == '{"x": {}, "y": "1"}'
 
 

@@ -128,7 +128,7 @@ def test_a_class_is_no_number_for_a_regressor():
     """In a regression a string as label makes a dead letter."""
     heard = heard_of(dummy.StatisticRegressor(None), b'{"x": {}, "y": "a"}', task=Regression())
     assert heard.letters[0].reason == (
-        "y: Input should be a valid number, got 'a'; if it is a class, set learner = "
+        "y: expected a finite number, got 'a'; if it is a class, set learner = "
         "infinite-layer-classifier"
     )
 

@@ -125,7 +125,7 @@ def test_possible_codes():
         for i in range(200)
     ]  # fmt: skip
     found = inspect_fields(records, FieldMapping("label"))
-    assert [each.name for each in found if each.maybe_code] == ["line", "text"]
+    assert [each.name for each in found if each.maybe_code] == ["line", "text", "label"]
     votes = [{"votes.no": i % 9, "votes.yes": i % 7, "price": i / 2} for i in range(100)]
     assert inspect_fields(votes)[0].type == "auto"  # a quantity, no number of something
     few = inspect_fields(records[:20], FieldMapping("label"))

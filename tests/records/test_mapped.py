@@ -218,8 +218,17 @@ def test_rows_of_text():
     decode = decoder(typed=False, parse=parse_row, target="y")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = decode({"a": " 2 ", "b": "1_000", "c": "", "d": "True", "e": None, "y": "5"}, None)
+        found = decode({"a": " 2 ", "b": "1_000", "c": "", "d": "True", "y": "5"}, None)
     assert found == Example({"a": 2.0, "b=1_000": 1.0, "d": 1.0}, 5.0, None, None)
+    with pytest.warns(IlnWarning, match="fewer cells than the header"):
+        assert decode({"a": "2", "y": None}, None).y is None
+
+
+def test_a_date_that_would_be_seconds():
+    """Digits that are a date and an hour may be seconds of the year 2034: it is said once."""
+    decode = decoder(target="y", time_field="at")
+    with pytest.warns(IlnWarning, match="at: 2026013112 is read as POSIX seconds; .* %Y%m%d%H"):
+        assert decode(b'{"at": 2026013112, "y": 1}', None).time == 2_026_013_112.0
 
 
 def test_time_features_go_on_after_a_restart():

@@ -51,7 +51,8 @@ def test_seconds_and_dates():
     midnight in UTC."""
     for seconds in ("1767225600.123", "86400.00", "-1234567", "1234.567"):
         assert posix_seconds(seconds) == float(seconds)
-    assert posix_seconds(20_260_131) == 20_260_131.0
+    assert posix_seconds(20_260_131) == posix_seconds("202601310000") == 1_769_817_600.0
+    assert posix_seconds(20_261_331) == 20_261_331.0
     assert posix_seconds("1970-01-02") == posix_seconds("19700102") == 86400.0
     assert posix_seconds("1.2.1970 9:05", "dmy") == 31 * 86400 + 9 * 3600 + 300
 

@@ -72,7 +72,7 @@ HISTORY = {**LOG, "warm_start": ("h.csv",), "start": "earliest", "target": "y"}
         (KEYED, {"keys_in_memory": 5, "snapshots": None}, "keys_in_memory: without snapshots"),
         # Champion and challengers
         (CONTEST, {"challengers": {"linear": {**LINEAR, "mixture": True}}}, "mixture .* above the"),
-        (CONTEST, {"challengers": {"linear": {}}}, "challengers: linear: learner: Field required"),
+        (CONTEST, {"challengers": {"linear": {}}}, "challengers: linear: learner: missing"),
         (CONTEST, {"challengers": {"a": {**LINEAR, "on_failure": "retry"}}}, "a: on_failure"),
         (CONTEST, {"challengers": {"a/b": LINEAR}}, "'a/b' is no name"),
         (CONTEST, {"challengers": {"pool": LINEAR}}, "'pool' is the name of the learner"),

@@ -35,11 +35,11 @@ def test_precedence(toml, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
-        ("partitions", "-1", "match pattern"),
+        ("partitions", "-1", "expected a text of the pattern"),
         ("start", "yesterday", "expected earliest, latest or a time with a UTC offset"),
-        ("kafka_options", "{a", 'expected a JSON object like {"security_protocol": "SSL"}: '),
-        ("learner_options", "[1]", "valid dictionary"),
-        ("metrics_port", "65536", "less than or equal to 65535"),
+        ("kafka_options", "{a", 'expected a JSON object like {"security_protocol": "SSL"}'),
+        ("learner_options", "[1]", "expected an object"),
+        ("metrics_port", "65536", "expected at most 65535"),
     ],
 )
 @pytest.mark.parametrize("through", ["flag", "variable", "file"])

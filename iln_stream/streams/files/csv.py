@@ -27,26 +27,31 @@ from iln_stream.errors import IlnWarning, SourceError
 from iln_stream.streams.base import Record, StreamPartition
 
 _COMPRESSED: dict[str, Callable[[Path], Any]] = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
+    r"\x1f\x8b": gzip.open,
+    r"BZh\d1AY&SY": bz2.open,
+    r"\xfd7zXZ\0": lzma.open,
+    r"PK\x03\x04": lambda path: _archive(path).open(_only_member(path)),
 }
+"""How a file is opened that begins with these bytes, whatever its name."""
 
 
 def name_inside(path: Path) -> str:
     """Return the name of a file without compression: of an archive, that of its only file."""
-    if path.suffix == ".zip" and path.is_file():
+    if path.suffix.lower() == ".zip" and path.is_file():
         return _only_member(path)
-    return path.stem if path.suffix in _COMPRESSED else path.name
+    return path.stem if path.suffix.lower() in (".gz", ".bz2", ".xz") else path.name
 
 
 def open_binary(path: Path) -> BinaryIO:
     """Open a file for reading; a compressed one, or an archive of one file, is decompressed."""
-    if path.suffix == ".zip":
-        with _damage():
-            return _buffered(zipfile.ZipFile(path).open(_only_member(path)))
-    opened = _COMPRESSED.get(path.suffix)
-    return path.open("rb") if opened is None else _buffered(opened(path))
+    if path.is_file():  # a pipe's bytes can be read once only
+        with path.open("rb") as opened:
+            head = opened.read(10).decode("latin-1")
+        for mark, opens in _COMPRESSED.items():
+            if re.match(mark, head):
+                with _damage():
+                    return _buffered(opens(path))
+    return path.open("rb")
 
 
 @contextmanager
@@ -88,11 +93,17 @@ def _buffered(opened: Any) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(_Decompressed(opened), 1 << 16))
 
 
-def _only_member(path: Path) -> str:
+def _archive(path: Path) -> zipfile.ZipFile:
     try:
-        names = [each for each in zipfile.ZipFile(path).namelist() if not _is_no_file(each)]
-    except (RuntimeError, zipfile.BadZipFile) as error:
-        raise SourceError(f"{path.name} is no archive: {error}") from error
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise SourceError(f"{path.name} is no whole archive: get it again") from error
+
+
+def _only_member(path: Path) -> str:
+    names = [each for each in _archive(path).namelist() if not _is_no_file(each)]
+    if "xl/workbook.xml" in names:
+        raise SourceError(f"{path.name} is a spreadsheet: {SAVE_AS_CSV}")
     if len(names) != 1:
         raise SourceError(
             f"{path.name} has {len(names)} files ({', '.join(names[:5])}): unpack the one to read"
@@ -100,14 +111,19 @@ def _only_member(path: Path) -> str:
     return names[0]
 
 
+SAVE_AS_CSV = "save the sheet as CSV, in the spreadsheet program or with pandas, and give that file"
+
+
 def _is_no_file(name: str) -> bool:
     return name.endswith("/") or name.startswith("__MACOSX/")
 
 
 def encoding_of(path: Path) -> str:
-    """Return the encoding that the first bytes tell: UTF-8, or UTF-16 with or without its mark."""
+    """Return the encoding of a file: UTF-8, UTF-16, or UTF-32 if it has a mark."""
     with open_binary(path) as opened:
         head = opened.read(1024)
+    if head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return "utf-32"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     # Half of the bytes of ASCII text in UTF-16 are 0, and none of any in UTF-8.
@@ -130,7 +146,7 @@ class _Table(NamedTuple):
 
 
 def guessed_separator(lines: Sequence[str], preferred: str = ",") -> str | None:
-    """Return the name of the separator that gives each line as many cells as the first has.
+    """Return the name of the separator that gives most lines as many cells as the first has.
 
     Parameters
     ----------
@@ -155,7 +171,8 @@ def guessed_separator(lines: Sequence[str], preferred: str = ",") -> str | None:
     tables = {name: _table(lines, name) for name in SEPARATORS}
     tables = {name: table for name, table in tables.items() if table.width}
     if preferred in tables and not tables[preferred].n_before:
-        return preferred
+        has_header = any(map(str.isalpha, lines[0]))  # without one, 1,5;2,5 has three cells
+        return preferred if has_header else max(tables, key=lambda name: _n_values(lines, name))
     if len(tables) > 1:  # the blank in `2026-01-01 12:00` separates nothing
         tables.pop("blank", None)
     return min(tables, key=lambda name: (tables[name].n_before, -tables[name].width), default=None)
@@ -163,6 +180,12 @@ def guessed_separator(lines: Sequence[str], preferred: str = ",") -> str | None:
 
 def _cells(lines: Sequence[str], separator: str) -> list[list[str]]:
     return [row for row in csv.reader(lines, **_format(separator)) if row]
+
+
+def _n_values(lines: Sequence[str], separator: str) -> float:
+    """Return the share of cells that are numbers or times."""
+    cells = [cell.strip() for row in _cells(lines, separator) for cell in row]
+    return sum(_VALUE.fullmatch(cell) is not None for cell in cells) / len(cells)
 
 
 def _format(separator: str) -> dict[str, Any]:
@@ -181,7 +204,8 @@ def _table(lines: Sequence[str], separator: str) -> _Table:
     ((width, n),) = Counter(widths).most_common(1) or [(0, 0)]
     n_before = widths.index(width) if n else 0
     same = n > 1 or len(widths) <= 2
-    is_table = width > 1 and same and set(widths[n_before:]) == {width}
+    share = widths.count(width) / max(1, len(widths) - n_before)
+    is_table = width > 1 and same and share >= (1.0 if separator == "blank" else _MOSTLY)
     return _Table(width if is_table and all(w < width for w in widths[:n_before]) else 0, n_before)
 
 
@@ -310,30 +334,24 @@ def layout_of(path: Path, separator: str = ",", columns: Sequence[str] = ()) -> 
 
     """
     lines, encoding = _first_lines(path)
-    guessed = guessed_separator(_table_lines(lines), separator)
+    guessed = guessed_separator([*_table_lines(lines).values()], separator)
     if guessed not in (separator, None):
         raise SourceError(
             f"{path.name}: its columns seem to be separated by {guessed}, not by {separator}: set "
             f"separator = {guessed!r}"
         )
-    try:
-        return _layout(path.name, lines, encoding, separator, columns)
-    except csv.Error as error:
-        raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}") from error
+    return _layout(path.name, lines, encoding, separator, columns)
 
 
 def guessed_layout(path: Path, preferred: str = ",") -> dict[str, Any]:
     """Return the settings with which a file can be read: `separator`, and `columns` if needed."""
     lines, encoding = _first_lines(path)
-    separator = guessed_separator(_table_lines(lines), preferred) or ","
+    separator = guessed_separator([*_table_lines(lines).values()], preferred) or ","
     try:
-        columns = _layout(path.name, lines, encoding, separator, ()).columns
-        return {"separator": separator}
+        _layout(path.name, lines, encoding, separator, ())
     except _NeedsColumnsError as error:
-        columns = error.columns
-    except csv.Error as error:
-        raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}") from error
-    return {"separator": separator, "columns": tuple(columns)}
+        return {"separator": separator, "columns": tuple(error.columns)}
+    return {"separator": separator}
 
 
 class _NeedsColumnsError(SourceError):
@@ -345,16 +363,16 @@ class _NeedsColumnsError(SourceError):
         self.columns = columns
 
 
-def _table_lines(lines: Sequence[str]) -> list[str]:
-    """Return the lines that are neither blank, nor comments, nor `sep=;`."""
+def _table_lines(lines: Sequence[str]) -> dict[int, str]:
+    """Return the lines that are neither blank, nor comments, nor `sep=;`, by number, from 1."""
     has_comments = _has_comments(lines)
-    return [
-        line
-        for line in lines
+    return {
+        number: line
+        for number, line in enumerate(lines, start=1)
         if line.strip()
         and not _SEPARATOR_LINE.fullmatch(line.strip())
         and not (has_comments and line.startswith(_COMMENT))
-    ]
+    }
 
 
 def _has_comments(lines: Sequence[str]) -> bool:
@@ -368,74 +386,68 @@ def _has_comments(lines: Sequence[str]) -> bool:
 def _layout(
     name: str, lines: Sequence[str], encoding: str, separator: str, given: Sequence[str]
 ) -> Layout:
-    body, has_comments = _table_lines(lines), _has_comments(lines)
-    table = _table(body, separator)
-    rows = _cells(body, separator)
-    before, rows = rows[: table.n_before], rows[table.n_before :]
-    first, rest = (rows or [[]])[0], rows[1:]
-    n_before = _lines_up_to(lines, body, table.n_before)
-    is_header = _is_header(first, rest)
-    if not is_header and has_comments and not before:  # the last comment may name the columns
-        last = [line for line in lines if line.startswith(_COMMENT)][-1]
-        named = next(iter(_cells([last.lstrip(f"{_COMMENT} ")], separator)), [])
-        if len(named) == len(first):
-            return _named(
-                name, Layout(encoding, separator, named, frozenset(), n_before, True), rows
-            )
-    if (
-        not is_header
-        and before
-        and len(before[-1]) == len(first) - 1
-        and _is_header(before[-1], [])
-    ):
-        header = ["", *before.pop()]  # a header that does not name the column of row numbers
-        return _named(
-            name, Layout(encoding, separator, header, frozenset(), n_before, has_comments), rows
-        )
-    if before:
+    numbered, has_comments = _table_lines(lines), _has_comments(lines)
+    body, numbers = list(numbered.values()), list(numbered)
+    rows, ends = [], [0]  # the last line of each row
+    reader = csv.reader(body, **_format(separator))
+    try:
+        for row in reader:
+            rows.append(row)
+            ends.append(numbers[reader.line_num - 1])
+    except csv.Error as error:
+        raise SourceError(f"{name} is not a CSV file in UTF-8: {error}") from error
+    n = _table(body, separator).n_before
+    before, rows = rows[:n], rows[n:]
+    header = [cell.strip() for cell in (rows or [[]])[0]]
+    is_header = _is_header(header, rows[1:])
+    comments = [line for line in lines if has_comments and line.startswith(_COMMENT)]
+    if not is_header and rows and (outer := _outer_header(comments, before, rows, separator)):
+        header, is_header = outer, True
+    elif rows and (is_header or not (given or is_header is False)):
+        n, rows = n + 1, rows[1:]
+    if before and before[-1] != [cell for cell in header if cell]:
         warnings.warn(
             f"{name}: {len(before)} lines before the table are left out, the first is "
             f"{' '.join(before[0])[:60]!r}",
             IlnWarning,
             stacklevel=2,
         )
-    header = [cell.strip() for cell in first]
     if given:
-        if len(given) != len(first) and first:
+        if len(given) != len(header) and header:
             raise SourceError(
-                f"{name}: columns has {len(given)} names, and a row has {len(first)} cells: name "
+                f"{name}: columns has {len(given)} names, and a row has {len(header)} cells: name "
                 "each column"
             )
-        is_header = {cell for cell in header if cell} <= set(given) or is_header is True
+        if not is_header and {cell for cell in header if cell} <= set(given):
+            n, rows = n + 1, rows[1:]
         header = list(given)
     elif is_header is False:
-        shown = ", ".join(header[:5])
-        places = [f"column_{i}" for i in range(1, len(header) + 1)]
         raise _NeedsColumnsError(
-            f"{name}: its first row is no header, but a record ({shown})", places
+            f"{name}: its first row is no header, but a record ({', '.join(header[:5])})",
+            [f"column_{i}" for i in range(1, len(header) + 1)],
         )
-    layout = Layout(
-        encoding,
-        separator,
-        header,
-        frozenset(),
-        n_before + bool(is_header or not given),
-        has_comments,
+    return _named(
+        name, Layout(encoding, separator, header, frozenset(), ends[n], has_comments), rows
     )
-    return _named(name, layout, rest if layout.n_before > n_before else rows)
 
 
-def _lines_up_to(lines: Sequence[str], body: Sequence[str], n: int) -> int:
-    """Return how many lines precede the line of the table with this number."""
-    if n >= len(body):
-        return 0
-    wanted, seen = body[: n + 1], 0
-    for at, line in enumerate(lines):
-        if seen < len(wanted) and line is wanted[seen]:
-            seen += 1
-            if seen > n:
-                return at
-    return 0
+def _outer_header(
+    comments: Sequence[str],
+    before: Sequence[list[str]],
+    rows: Sequence[list[str]],
+    separator: str,
+) -> list[str] | None:
+    """Return a header that is the last comment, or that has no name for row numbers or blanks."""
+    width = len(rows[0])
+    if before and len(before[-1]) == width - 1:
+        if not any(row[-1].strip() for row in rows):
+            return [*before[-1], ""]
+        if _is_header(before[-1], [row[1:] for row in rows]):
+            return ["", *before[-1]]
+    if comments and not before:
+        named = next(csv.reader([comments[-1].lstrip(f"{_COMMENT} ")], **_format(separator)), [])
+        return named if len(named) == width else None
+    return None
 
 
 def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | None:
@@ -485,11 +497,14 @@ def _first_lines(path: Path) -> tuple[list[str], str]:
     try:
         encoding = encoding_of(path)
         with _opened(path, encoding) as opened:
-            return list(islice(_lines(opened, path.name), _FIRST_LINES)), encoding
+            lines = list(islice(_lines(opened, path.name), _FIRST_LINES))
     except OSError as error:
         raise SourceError(f"can't read {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}{_CONVERT}") from error
+    if "".join(lines).lstrip().lower().startswith(("<!doctype", "<html", "<?xml")):
+        raise SourceError(f"{path.name} is a page in HTML or XML, no CSV file: download it again")
+    return lines, encoding
 
 
 def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:

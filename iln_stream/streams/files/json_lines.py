@@ -12,7 +12,13 @@ from typing import Any, BinaryIO, cast
 from iln_stream.errors import ReaderGoneError, SinkError, SourceError
 from iln_stream.files import make_folder, sync_folder
 from iln_stream.streams.base import Record, StreamPartition
-from iln_stream.streams.files.csv import LONGEST_LINE, encoding_of, open_binary, too_long
+from iln_stream.streams.files.csv import (
+    LONGEST_LINE,
+    encoding_of,
+    name_inside,
+    open_binary,
+    too_long,
+)
 
 log = logging.getLogger(__name__)
 
@@ -228,13 +234,20 @@ def _whole(opened: BinaryIO, path: Path) -> bytes:
     return content
 
 
-def begins_with_list(path: Path) -> bool:
-    """Return whether the first character of a JSON file that is not blank is a bracket."""
+def is_document(path: Path) -> bool:
+    """Return whether a JSON file is one value, not one in each line: a list, or an object.
+
+    One line that is an object counts as one in files called `.json` only.
+    """
     try:
         with _in_utf_8(path) as opened:
-            return opened.read(1024).lstrip().startswith(b"[")
+            parts = iter(lambda: opened.readline(LONGEST_LINE), b"")
+            lines = (part.strip() for part in parts if part.strip())
+            first, is_last = next(lines, b""), next(lines, None) is None
     except OSError:
         return False  # who opens it says why
+    is_json = name_inside(path).lower().endswith(".json")
+    return first in (b"[", b"{") or (is_json and (is_last or first.startswith(b"[")))
 
 
 class JsonArraySource(JsonLinesSource):
@@ -254,11 +267,30 @@ class JsonArraySource(JsonLinesSource):
     def __init__(self, file: Path, limit: int | None = None) -> None:
         super().__init__(file)
         try:
-            self._found = json.loads(_whole(self._file, file), object_pairs_hook=_distinct)[:limit]
+            found = json.loads(_whole(self._file, file), object_pairs_hook=_distinct)
+        except json.JSONDecodeError as error:
+            raise SourceError(
+                f"{file} is neither an array of JSON objects nor one object a line, from line "
+                f"{error.lineno} on: `jq -c . {file.name}` writes lines, and shows what is wrong"
+            ) from error
         except ValueError as error:
-            raise SourceError(f"{file} is no array of JSON objects: {error}") from error
+            raise SourceError(f"{file}: {error}") from error
         except OSError as error:
             raise SourceError(f"can't read {file}: {error.strerror or error}") from error
+        if isinstance(found, dict):
+            lists = {name: v for name, v in found.items() if isinstance(v, list) and len(v) > 1}
+            for name, value in lists.items():
+                rows = isinstance(value[0], dict)
+                raise SourceError(
+                    f"{file} is one object, and its {name!r} is a list: write "
+                    + (
+                        f"the records as lines, such as with `jq -c '.{name}[]' {file.name}`"
+                        if rows
+                        else "a record in each line, such as with pandas (orient='records')"
+                    )
+                )
+            found = [found]
+        self._found = found[:limit]
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return all objects."""

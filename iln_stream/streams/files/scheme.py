@@ -2,24 +2,29 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from os.path import realpath  # unlike `Path.resolve`, no error for a link to itself
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from iln_stream.errors import NoStreamError, SinkError, SourceError
+from iln_stream.errors import NoStreamError, SinkError, SourceError, did_you_mean
 from iln_stream.streams.addresses import Form, Scheme
 from iln_stream.streams.base import Sink, Source
-from iln_stream.streams.files.csv import CsvSource, guessed_layout, layout_of, name_inside
+from iln_stream.streams.files.csv import (
+    SAVE_AS_CSV,
+    CsvSource,
+    guessed_layout,
+    layout_of,
+    name_inside,
+)
 from iln_stream.streams.files.json_lines import (
     JsonArraySource,
     JsonLinesSink,
     JsonLinesSource,
-    begins_with_list,
+    is_document,
 )
 
-_ROWS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".data")
+_ROWS = (".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data")
 _JSON = (".jsonl", ".ndjson", ".json")
 
 
@@ -72,11 +77,9 @@ class FileScheme(Scheme):
             return CsvSource(path, limit, self._separator, self.options.columns)
         if self._is_parquet:
             return _parquet(path).ParquetSource(path, limit=limit)  # type: ignore[no-any-return]
-        if self._is(".json") and begins_with_list(path):
-            return JsonArraySource(path, limit=limit)
         if self._is(*_JSON):
-            return JsonLinesSource(path, limit=limit)
-        raise SourceError(f"source = {self.name!r}: {_advice(path)}")
+            return (JsonArraySource if is_document(path) else JsonLinesSource)(path, limit=limit)
+        raise SourceError(f"source = {self.name!r}: {_advice(path)}{_meant(path)}")
 
     def sink(self, partition: int = 0) -> Sink:
         """Open the file for appending."""
@@ -107,10 +110,10 @@ class FileScheme(Scheme):
 
 def _advice(path: Path) -> str:
     """Say what to do with a file that is not read."""
+    if path.is_dir():
+        return "it is a folder: give a file in it"
     if name_inside(path).lower().endswith((".xlsx", ".xls", ".ods")):
-        return (
-            "save the sheet as CSV, in the spreadsheet program or with pandas, and give that file"
-        )
+        return SAVE_AS_CSV
     return (
         "give kafka, kafka:TOPIC, sqlite:PATH, a file (.csv, .tsv, .txt, .jsonl, .ndjson, .json, "
         "also .gz, .bz2, .xz or .zip; .parquet), -, river:NAME, synthetic:NAME, or "
@@ -120,9 +123,10 @@ def _advice(path: Path) -> str:
 
 def _meant(path: Path) -> str:
     """Return a question whether a file of a similar name is meant; empty: there is none."""
-    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = get_close_matches(path.name, names, n=1)
-    return f"; did you mean {path.with_name(close[0])}?" if close else ""
+    if path.is_dir() or not path.parent.is_dir():
+        return ""
+    names = [each.name for each in path.parent.iterdir()]
+    return did_you_mean(str(path), [str(path.with_name(each)) for each in names])
 
 
 def _parquet(path: Path) -> ModuleType:

@@ -42,12 +42,12 @@ def test_rows_as_they_are(tmp_path, content, payloads):
 
 
 def test_compressed(tmp_path):
-    """A file whose name ends in .gz is decompressed; a damaged one is an error with its name."""
+    """A file is decompressed, as its first bytes say; a damaged one is an error with its name."""
     data = gzip.compress(b"a,y\n" + b"1,2\n" * 10_000)
-    assert len(rows(tmp_path, data, "table.csv.gz")) == 10_000
-    for damaged in (data[:-20], b"a,y\n1,2\n"):
-        with pytest.raises(SourceError, match=r"can't read .*table\.csv\.gz"):
-            rows(tmp_path, damaged, "table.csv.gz")
+    assert len(rows(tmp_path, data, "table.csv.gz")) == len(rows(tmp_path, data)) == 10_000
+    assert len(rows(tmp_path, b"a,y\n1,2\n", "table.csv.gz")) == 1
+    with pytest.raises(SourceError, match=r"can't read .*table\.csv\.gz"):
+        rows(tmp_path, data[:-20], "table.csv.gz")
 
 
 @pytest.mark.parametrize(("separator", "character"), [(";", ";"), ("tab", "\t"), ("|", "|")])
