@@ -26,13 +26,14 @@ from typing import Any, BinaryIO, NamedTuple, TextIO, cast
 from iln_stream.errors import IlnWarning, SourceError
 from iln_stream.streams.base import Record, StreamPartition
 
-_COMPRESSED: dict[str, Callable[[Path], Any]] = {
-    r"\x1f\x8b": gzip.open,
-    r"BZh\d1AY&SY": bz2.open,
-    r"\xfd7zXZ\0": lzma.open,
-    r"PK\x03\x04": lambda path: _archive(path).open(_only_member(path)),
+_COMPRESSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
+    r"\x1f\x8b": (".gz", gzip.open),
+    r"BZh\d1AY&SY": (".bz2", bz2.open),
+    r"\xfd7zXZ\0": (".xz", lzma.open),
+    r"PK\x03\x04": (".zip", lambda path: _archive(path).open(_only_member(path))),
 }
-"""How a file is opened that begins with these bytes, whatever its name."""
+"""How a file is opened that begins with these bytes, whatever its name; or that is named so, and
+begins with no text: it is damaged."""
 
 
 def name_inside(path: Path) -> str:
@@ -46,9 +47,10 @@ def open_binary(path: Path) -> BinaryIO:
     """Open a file for reading; a compressed one, or an archive of one file, is decompressed."""
     if path.is_file():  # a pipe's bytes can be read once only
         with path.open("rb") as opened:
-            head = opened.read(10).decode("latin-1")
-        for mark, opens in _COMPRESSED.items():
-            if re.match(mark, head):
+            head = opened.read(64).decode("latin-1")
+        is_text = "".join(head.split()).isprintable()
+        for mark, (suffix, opens) in _COMPRESSED.items():
+            if re.match(mark, head) or (path.suffix.lower() == suffix and not is_text):
                 with _damage():
                     return _buffered(opens(path))
     return path.open("rb")
@@ -96,7 +98,7 @@ def _buffered(opened: Any) -> BinaryIO:
 def _archive(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
+    except (RuntimeError, zipfile.BadZipFile) as error:
         raise SourceError(f"{path.name} is no whole archive: get it again") from error
 
 
