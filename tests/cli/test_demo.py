@@ -86,6 +86,7 @@ def cells(output, name):
     return [float(cell.replace(",", "")) for cell in row.split(name)[1].split()]
 
 
+@pytest.mark.thorough
 def test_table(shown):
     """Each contender has a row with an error and a speed for each stream; on each our learner's
     error is below that of the running mean."""
@@ -97,6 +98,7 @@ def test_table(shown):
     assert all(error < guess for error, guess in zip(ours, guessing, strict=True))
 
 
+@pytest.mark.thorough
 def test_picture(shown):
     """The demo draws a picture in the folder --out. The shrinking run shrinks, and it says how
     often."""
@@ -109,6 +111,7 @@ def test_picture(shown):
     assert int(times) > 0
 
 
+@pytest.mark.thorough
 def test_metrics_are_kept(shown):
     """With --keep the demo serves the metrics of all our learners until Ctrl-C."""
     events = dict(re.findall(r'^iln_events_total{model="(\S+?)".*} (\S+)$', shown.page, re.M))
@@ -123,6 +126,7 @@ def test_metrics_are_kept(shown):
     }
 
 
+@pytest.mark.thorough
 def test_nothing_else_is_left_behind(shown):
     """The demo writes its picture and its logs, which are closed; with --keep also the log of the
     stream on the page and its dead letters."""

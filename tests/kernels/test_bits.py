@@ -61,6 +61,7 @@ def test_no_512_bit_registers(cold: dict[str, Any]) -> None:
     assert cold["assembly"]["zmm"] == 0
 
 
+@pytest.mark.thorough
 def test_the_blas_is_that_of_the_baseline(cold: dict[str, Any]) -> None:
     """OpenBLAS has read the variables, so iln_stream set them early enough."""
     assert cold["blas"] == [["Haswell", 1]]

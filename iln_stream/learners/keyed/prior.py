@@ -179,15 +179,18 @@ class FrozenPrior(_Shared):
     >>> from iln_stream import InfiniteLayerRegressor
     >>> from iln_stream.learners.keyed import FrozenPrior, KeyedRegressor
     >>> from iln_stream.learners.keyed import learn_event, new_row, predict_event
+    >>> import random
     >>> model = KeyedRegressor("customer", InfiniteLayerRegressor("fast", seed=1))
-    >>> for t in range(500):
-    ...     model.learn_one({"customer": f"c{t % 7}", "a": t % 5}, t % 5 + 10 * (t % 7))
+    >>> draw = random.Random(1)
+    >>> for _ in range(500):
+    ...     c, a = draw.randrange(7), draw.randrange(5)
+    ...     model.learn_one({"customer": f"c{c}", "a": a}, a + 10 * c)
     >>> prior = FrozenPrior.from_bytes(model.freeze().to_bytes())
     >>> row = new_row()
     >>> for a in (1, 4, 2, 0):
     ...     row = learn_event(prior, row, {"a": a}, a - 20)
     >>> round(predict_event(prior, row, {"a": 3}))
-    -17
+    -18
 
     """
 
