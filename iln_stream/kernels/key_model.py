@@ -30,11 +30,12 @@ ROW_HEAD = 16
 
 (
     CLOCK, SPREAD, OUTLIERS, NOISE_OF_LEVEL, NOISE, SQUARES_OF_LEVEL, FREEDOM_OF_LEVEL,
-    MEAN_LEVEL, UPDATES,
-) = range(9)  # fmt: skip
+    MEAN_LEVEL, UPDATES, WHOLE_FROM,
+) = range(10)  # fmt: skip
 """Indices into what all keys share: events learned; the median of |error| in units of its
 uncertainty, and how many errors in a row were far beyond; the noise of `LEVEL` and of `SLOPES`;
-numerator and denominator of the levels' variance, and their mean; the updates of means."""
+numerator and denominator of the levels' variance, and their mean; the updates of means; and the
+clock from which `CORRECTION` is a key's whole effect, 0 except in states of release 0.2."""
 
 SHARED_HEAD = 16
 """Where these begin: numerators and denominators of V, and m, each (D,); then the ages' losses."""
@@ -243,8 +244,9 @@ def predict_key(g, x, row, stats, shared, scratch):  # type: ignore[no-untyped-d
 def learn_key(g, y, x, row, stats, shared, scratch, frozen):  # type: ignore[no-untyped-def]
     """Learn that y is the target; return the prediction before. Unless `frozen`, all keys learn.
 
-    `CORRECTION` in the scratch is then by how much the key's prediction differs from that of a key
-    with the mean effect: what the global model need not explain.
+    `CORRECTION` in the scratch is then the key's effect, which the global model need not explain.
+    The mean effect is a part of it: were that left to the global model, this model would move away
+    for ever, as keys follow it, and m follows keys, with a delay.
     """
     D = scratch.shape[0] - OUT - 1
     d = x.shape[0] + 1
@@ -254,8 +256,9 @@ def learn_key(g, y, x, row, stats, shared, scratch, frozen):  # type: ignore[no-
     prediction = predict_key(g, x, row, stats, shared, scratch)
     p, m = scratch[MIXED], shared[SHARED_HEAD + 2 * D :]
     correction = prediction - g
-    for i in range(d):
-        correction -= m[i] * scratch[INPUTS, i]
+    if shared[CLOCK] < shared[WHOLE_FROM]:
+        for i in range(d):
+            correction -= m[i] * scratch[INPUTS, i]
     scratch[OUT, CORRECTION] = bounded(correction)
     uncertainty = 1.0 + scratch[OUT, UNCERTAINTY]
     root = np.sqrt(uncertainty)

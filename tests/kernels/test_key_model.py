@@ -113,7 +113,7 @@ class Key:
         self.n += 1
         if not frozen and self.n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512):
             self.join_law(law)
-        return p @ w, p @ w - g - law_mean_before(law, self, z)
+        return p @ w, p @ w - g
 
     def join_spread(self, deviation, law):
         if law.events == 0:
@@ -140,11 +140,6 @@ class Key:
             law.squares_of_level, law.freedom_of_level, deviation**2, known, s
         )
         law.mean_level += rate * deviation
-
-
-def law_mean_before(law, key, z):
-    """The mean effect before the event that has just been learned; set by `follow`."""
-    return law.before @ z
 
 
 def joined(squares, freedom, square, known, s):
@@ -182,7 +177,6 @@ def test_it_is_the_model_in_numpy(frozen_after):
             law.noise = law.noise_of_level = law.squares_of_level = (y - g) ** 2
             law.squares *= (y - g) ** 2
         z, expected = scratch[0, :D].copy(), scratch[OUT, EXPECTED]
-        law.before = law.mean.copy()
         p, w, _, theirs = keys[k].experts(g, z, law)
         assert expected == pytest.approx(theirs, rel=1e-7, abs=1e-12)
         assert (predicted, ours) == pytest.approx((p @ w, p @ w), rel=1e-7)

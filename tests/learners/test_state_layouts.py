@@ -26,7 +26,7 @@ LAYOUTS = {
     "iln_stream.InfiniteLayerRegressor": (6, "01ae23d33d760524"),
     "iln_stream.KeyedRegressor": (1, "2de88641895f71db"),
     "iln_stream.KeysInMemory": (1, "83cd612fe8134b08"),
-    "iln_stream.KeysShared": (1, "89c66a7a245e7622"),
+    "iln_stream.KeysShared": (2, "89c66a7a245e7622"),
     "iln_stream.Moments": (2, "310f862cb254c4ef"),
     "iln_stream.Pool": (1, "05d25d63e4f53d2d"),
     "iln_stream.PoolIterate": (1, "f2872e514d2c9900"),

@@ -12,7 +12,18 @@ from iln_stream.learners.keyed.store import DEFAULT_SLOPES, Row, key_model
 from iln_stream.learners.restoring import model_of, state_of
 from iln_stream.state import StateDict, StateSchema, decode_name, encode_name, from_bytes, to_bytes
 
-_SHARED = StateSchema("iln_stream.KeysShared", 1)
+_WAITING = 100.0
+"""Events that a prior of release 0.2 learns as before."""
+
+
+def _with_whole_effects(state: StateDict) -> StateDict:
+    """From version 1, in which the global model was taught the mean effect of keys, too."""
+    loops, shared = key_model(), state["shared"].copy()
+    shared[loops.WHOLE_FROM] = shared[loops.CLOCK] + _WAITING
+    return {**state, "shared": shared}
+
+
+_SHARED = StateSchema("iln_stream.KeysShared", 2, {1: _with_whole_effects})
 _FROZEN = StateSchema("iln_stream.FrozenPrior", 1)
 
 _ABSENT = 1e300
@@ -127,8 +138,8 @@ class _Shared:
 class LearningPrior(_Shared):
     """A prior that all keys train.
 
-    The global model learns the target minus the key's own effect, so that what is peculiar to a
-    key does not disturb it, and what keys have in common becomes its.
+    The global model learns the target minus the key's effect, so that what keys explain does not
+    disturb it: what neither explains yet becomes its, or the keys'.
 
     Parameters
     ----------
@@ -190,7 +201,7 @@ class FrozenPrior(_Shared):
     >>> for a in (1, 4, 2, 0):
     ...     row = learn_event(prior, row, {"a": a}, a - 20)
     >>> round(predict_event(prior, row, {"a": 3}))
-    -18
+    -17
 
     """
 

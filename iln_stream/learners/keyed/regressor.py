@@ -118,8 +118,8 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
     last residual. It starts from how the experts did for other keys of the same age, and continues
     with the key's own losses.
 
-    The global model learns the target minus the part that is particular to the key. The state
-    of a key takes at most 968 bytes at 12 slopes.
+    The global model learns the target minus what the key explains. The state of a key takes at most
+    968 bytes at 12 slopes.
 
     Parameters
     ----------

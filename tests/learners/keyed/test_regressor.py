@@ -43,6 +43,19 @@ def test_it_is_more_accurate_than_one_model():
     assert ours[3000:].mean() < 0.2 * alone[3000:].mean()
 
 
+@pytest.mark.parametrize("n_keys", [2, 7])
+def test_few_keys_are_followed(n_keys):
+    """With few keys, whose mean effect is rarely estimated, the global model and the keys do not
+    push each other away: errors stay near the noise, whose mean |error| is 0.8."""
+    rng, model, found = np.random.default_rng(1), keyed(), []
+    for _ in range(10_000):
+        k, a = int(rng.integers(n_keys)), int(rng.integers(5))
+        x, y = {"key": str(k), "a": a / 5}, 10.0 * k + a + rng.normal()
+        found.append(abs(model.predict_one(x) - y))
+        model.learn_one(x, y)
+    assert np.mean(found[5_000:]) < 0.85
+
+
 def test_keys_that_mean_nothing_cost_little():
     """Where keys have no effects, it is about as accurate as one model."""
 
