@@ -358,8 +358,8 @@ class Worker:
         return self.source.labels if isinstance(self.source, Sequencer) else None
 
     def _connection_logs(self, settings: Settings, stream: Scheme) -> list[ConnectionLog]:
-        """Return a log of connections for each log or broker."""
-        logs = [ConnectionLog(self.source, stream.peer)] if stream.is_log else []
+        """Return a log of connections for each broker, or whatever else may be unreachable."""
+        logs = [ConnectionLog(self.source, stream.peer)] if stream.can_be_lost else []
         labels = label_stream(settings)
         if labels is not None and self._labels is not None and labels.peer != stream.peer:
             logs.append(ConnectionLog(self._labels, f"{labels.peer} (labels)"))

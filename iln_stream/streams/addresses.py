@@ -80,6 +80,9 @@ class Scheme:
     """What payloads are: JSON text; rows, mappings of texts by column; a table, mappings of values
     of any type by column; or examples, mappings of the form `{"x": {...}, "y": ...}`."""
 
+    can_be_lost = True
+    """Whether what it reads from may be unreachable for a while, as a broker may."""
+
     needs_start = False
     """Whether the user has to set `start`."""
 

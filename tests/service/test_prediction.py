@@ -2,9 +2,10 @@
 
 import json
 
+import pytest
 from river import dummy, stats
 
-from iln_stream.service import Settings, predict
+from iln_stream.service import Service, Settings, predict
 from iln_stream.streams import Record, StreamPartition
 
 
@@ -69,3 +70,11 @@ def test_an_outage_is_logged(caplog):
     lost, found = caplog.messages
     assert "is unreachable; waiting " in lost
     assert "is reachable again after 0." in found
+
+
+@pytest.mark.filterwarnings("ignore:.*nothing was learned")
+def test_an_outage_of_a_source_of_ones_own_is_logged(caplog):
+    """A run logs it, too, though the source is no log that it could resume from."""
+    Service(Settings(source="service.test_prediction:Outage", metrics_port=None)).run()
+    told = [each for each in caplog.messages if "reachable" in each]
+    assert ["is unreachable" in each for each in told] == [True, False]

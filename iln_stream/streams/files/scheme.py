@@ -32,6 +32,7 @@ class FileScheme(Scheme):
     """A path: reads files of rows, JSON and Parquet; appends JSON lines to any file."""
 
     is_shared = False
+    can_be_lost = False
 
     @property
     def address(self) -> str:
@@ -52,7 +53,7 @@ class FileScheme(Scheme):
 
     def columns(self) -> Sequence[str] | None:
         """Return the header of a CSV file, or the columns of a Parquet file."""
-        path = Path(self.name)
+        path = self._path
         if self._is(*_ROWS):
             return layout_of(path, self._separator, self.options.columns).columns
         return _parquet(path).columns_of(path) if self._is_parquet else None
@@ -60,7 +61,15 @@ class FileScheme(Scheme):
     def layout(self) -> Mapping[str, Any]:
         if not self._is(*_ROWS):
             return {}
-        return guessed_layout(Path(self.name), self._separator)
+        return guessed_layout(self._path, self._separator)
+
+    @property
+    def _path(self) -> Path:
+        """The file to read. A pipe is none: what tells the form of its records would be lost."""
+        path = Path(self.name)
+        if path.is_fifo():
+            raise SourceError(f"source = {self.name!r}: it is a pipe: give -, and redirect it")
+        return path
 
     @property
     def _separator(self) -> str:
@@ -70,7 +79,7 @@ class FileScheme(Scheme):
 
     def source(self) -> Source:
         """Open the file as its extension tells."""
-        path, limit = Path(self.name), self.options.limit
+        path, limit = self._path, self.options.limit
         if self._is(*_ROWS, *_JSON, ".parquet") and not path.exists():
             raise SourceError(f"can't read {path}: No such file or directory{_meant(path)}")
         if self._is(*_ROWS):

@@ -1,5 +1,7 @@
 """`FileScheme` and `StandardScheme`: files and standard streams as addresses."""
 
+import os
+
 import pytest
 
 from iln_stream.errors import NoStreamError, SourceError
@@ -36,6 +38,17 @@ def test_one_place_has_one_spelling(tmp_path, monkeypatch):
 def test_sibling():
     """A sibling has the suffix appended to the path."""
     assert at("a/e.jsonl").sibling("replayed") == "a/e.jsonl.replayed"
+
+
+@pytest.mark.parametrize("name", ["e.csv", "e.jsonl"])
+def test_a_pipe_is_no_file(tmp_path, name):
+    """What tells the form of the records would be lost: it is refused, with the remedy."""
+    os.mkfifo(tmp_path / name)
+    stream = at(str(tmp_path / name))
+    for read in (stream.source, stream.columns, stream.layout):
+        if name == "e.csv" or read == stream.source:
+            with pytest.raises(SourceError, match="it is a pipe: give -, and redirect it"):
+                read()
 
 
 def test_unknown_extension():

@@ -36,10 +36,10 @@ def open_sink(broker, client):
         yield open_one
 
 
-SHORT = pytest.mark.parametrize(
+WITH_DEFAULT_CLIENT = pytest.mark.parametrize(
     "client", ["kafka-python", pytest.param("confluent", marks=pytest.mark.thorough)], indirect=True
 )
-"""Outages take long, so `make test` has them with the default client."""
+"""What takes long, `make test` has with the default client only."""
 
 
 def _close(sink):
@@ -181,7 +181,7 @@ def test_a_refusal_in_the_background_fails_write(broker, open_sink):
 # Brokers that go away
 
 
-@SHORT
+@WITH_DEFAULT_CLIENT
 def test_an_outage_at_flush_is_an_error_in_time(stoppable, open_sink):
     """During an outage `flush` fails within the delivery time in the options."""
     name = create_topic(stoppable.bootstrap)
@@ -204,7 +204,7 @@ def test_an_outage_at_flush_is_an_error_in_time(stoppable, open_sink):
     assert values(stoppable.bootstrap, name) == [b"before"]
 
 
-@SHORT
+@WITH_DEFAULT_CLIENT
 def test_a_short_outage_loses_and_repeats_nothing(stoppable, open_sink):
     """Messages written before, during and after an outage are each stored once, in order."""
     name = create_topic(stoppable.bootstrap)

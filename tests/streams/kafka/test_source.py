@@ -71,12 +71,12 @@ def offsets(records):
     return [record.offset for record in records]
 
 
-SHORT = pytest.mark.parametrize(
+WITH_DEFAULT_CLIENT = pytest.mark.parametrize(
     "client",
     [KafkaSource, pytest.param(ConfluentSource, marks=pytest.mark.thorough)],
     indirect=True,
 )
-"""What takes long, `make test` has with the default client."""
+"""What takes long, `make test` has with the default client only."""
 
 
 # Order and completeness
@@ -92,7 +92,7 @@ def test_each_record_comes_once_in_offset_order(broker, topic, open_source):
     assert source.lag == 0
 
 
-@SHORT
+@WITH_DEFAULT_CLIENT
 @pytest.mark.parametrize("tail", ["commit", "abort"])
 def test_gaps_hide_nothing(broker, topic, open_source, tail):
     """Transaction markers and aborted records are skipped, and the lag falls to 0, also at the end
@@ -276,7 +276,7 @@ def delete_before(bootstrap, topic, offset):
         admin.delete_records({TopicPartition(topic, 0): offset})
 
 
-@SHORT
+@WITH_DEFAULT_CLIENT
 def test_retention_that_overtakes_is_an_error(broker, topic, open_source):
     """Reading ends before the first deleted record and does not continue after the gap."""
     for first in range(0, 2_000, 100):  # many batches, so that few are prefetched
@@ -371,7 +371,7 @@ def test_big_records(broker, topic, open_source):
 # Outages
 
 
-@SHORT
+@WITH_DEFAULT_CLIENT
 def test_a_broker_goes_and_comes_back(stoppable, open_source):
     """After an outage in the middle of a stream no record is lost or repeated."""
     topic = create_topic(stoppable.bootstrap)
@@ -391,7 +391,7 @@ def test_a_broker_goes_and_comes_back(stoppable, open_source):
     assert source.lag == 0
 
 
-@SHORT
+@WITH_DEFAULT_CLIENT
 def test_a_broker_away_at_the_end_is_no_end(stoppable, open_source):
     """An outage does not count as the end for `stop_at_end`."""
     topic = create_topic(stoppable.bootstrap)
