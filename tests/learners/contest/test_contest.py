@@ -187,7 +187,7 @@ def test_weights_are_passed_on():
 
 @pytest.mark.parametrize("task", CONTESTS)
 def test_the_mixture_is_a_contender(task):
-    """As champion it predicts the weighted mean, which is no worse than the worst contender."""
+    """As champion it predicts the weighted mean, in which a better contender weighs more."""
     contest = CONTESTS[task](mixture=True)
     contest.promote("mixture")
     events = list(stream(200, classes=task == "classifiers"))
@@ -197,6 +197,8 @@ def test_the_mixture_is_a_contender(task):
     assert mixture.running_loss < max(each.running_loss for each in others)
     weights = contest.mixture_weights
     assert sum(weights.values()) == pytest.approx(1.0)
+    best, *_, worst = sorted(others, key=lambda each: each.running_loss)
+    assert weights[best.name] > weights[worst.name]
     x = events[-1][0]
     if task == "regressors":
         own = {name: each.predict_one(x) for name, each in contest.contenders.items()}

@@ -125,9 +125,10 @@ def test_repeats_of_either_kind():
 
 
 def test_a_label_without_its_event():
-    """A label without a waiting event is a dead letter that names the id."""
-    heard, _ = run(Recording(), LABEL)
+    """A label without a waiting event is counted, and a dead letter that names the id."""
+    heard, late = run(Recording(), LABEL)
     (letter,) = heard.letters
+    assert late.n_without_event == 1
     assert letter.reason.startswith("id: no event 'e' waits for a label: no such event came")
 
 
