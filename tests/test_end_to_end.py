@@ -99,7 +99,8 @@ def test_classes_through_kafka(broker: KafkaBroker, start: Start) -> None:
 
 
 @pytest.mark.parametrize(
-    ("client", "transactional"), [("kafka-python", False), ("confluent", True)]
+    ("client", "transactional"),
+    [("kafka-python", False), pytest.param("confluent", True, marks=pytest.mark.thorough)],
 )
 def test_predictions_stay_with_their_key(
     broker: KafkaBroker, start: Start, client: str, transactional: bool

@@ -164,6 +164,7 @@ def test_reader_of_the_predictions_that_leaves(
     assert saved(tmp_path / "s", topic).learner == whole.learner
 
 
+@pytest.mark.thorough
 def test_sigterm_saves_everything(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
 ) -> None:
@@ -184,6 +185,7 @@ def test_sigterm_saves_everything(
     assert offsets == sorted(set(offsets))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("transactional", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_a_zombie_replaces_nothing(
     broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path, transactional: bool
@@ -302,6 +304,7 @@ def test_broker_absent_at_the_start(stoppable: KafkaBroker, start: Start, tmp_pa
     early.wait_for_metrics(lambda now: now["iln_events_total"] == 10)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "client", ["kafka-python", pytest.param("confluent", marks=pytest.mark.thorough)]
 )

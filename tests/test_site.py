@@ -36,6 +36,7 @@ def test_every_page_is_in_the_site(site: Path) -> None:
             assert f'href="{document.stem}.html"' in index, document
 
 
+@pytest.mark.thorough
 def test_the_notebook_is_executed(site: Path) -> None:
     """Its code ran at the build, its pictures are light, and it can be downloaded as run."""
     page = (site / "notebook.html").read_text("utf-8")

@@ -38,7 +38,7 @@ def test_peers_predict_before_they_learn():
 @pytest.mark.parametrize(
     "section",
     [
-        pytest.param(name, marks=pytest.mark.thorough if name == "cells" else ())
+        pytest.param(name, marks=pytest.mark.thorough if name in {"cells", "growth"} else ())
         for name in sorted(SECTIONS.keys() - {"startup"})
     ],
 )

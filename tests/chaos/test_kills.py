@@ -57,6 +57,7 @@ def test_keys_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) -> Non
     assert len(found.uninterrupted) > 10 * LIVE
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kind", "case"),
     [

@@ -15,7 +15,7 @@ from chaos.order_kills import N_PARTITIONS, kill_in_one_order
     ("kind", "way"),
     [
         ("embedded", "transactional"),
-        ("kafka", "transactional"),
+        pytest.param("kafka", "transactional", marks=pytest.mark.thorough),
         pytest.param("embedded", "no-transactional", marks=pytest.mark.thorough),
         pytest.param("kafka", "no-transactional", marks=pytest.mark.thorough),
     ],

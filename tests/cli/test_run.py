@@ -177,7 +177,7 @@ def test_standard_input_to_standard_output(tmp_path):
     assert {p["stream"] for p in predictions} == {"stdin"}
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.thorough)])
 def test_reader_that_leaves(unbuffered, tmp_path):
     """If the reader of standard output leaves (`head`), the run ends silently with 141."""
     arguments = ["--source", "synthetic:Friedman", "--metrics-port", "0", "--predictions", "-"]

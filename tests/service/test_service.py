@@ -177,7 +177,11 @@ def predicted(file, n, seconds=60.0):
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.thorough)],
+    ids=lambda n: n.name,
+)
 def test_signal(number, process, tmp_path):
     """A signal ends the run after the current event, with outputs stored and exit code 0."""
     for i in range(5):

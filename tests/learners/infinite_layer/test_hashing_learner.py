@@ -63,7 +63,9 @@ EVENTS = list(stream(30, seed=5))
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("again", [copy.deepcopy, pickled, restored])
+@pytest.mark.parametrize(
+    "again", [pytest.param(copy.deepcopy, marks=pytest.mark.thorough), pickled, restored]
+)
 @settings(max_examples=3, deadline=None)
 @given(data=st.data())
 def test_a_restart_changes_no_bit(learner, again, data):

@@ -91,7 +91,7 @@ def poison(effects, where):
 @pytest.mark.parametrize(
     ("name", "where"),
     [
-        ("accurate", "table"),
+        pytest.param("accurate", "table", marks=pytest.mark.thorough),
         ("fast", "table"),
         ("classifier", "log_weights"),
         *(

@@ -12,6 +12,7 @@ from iln_stream.research.experiments.concentration import (
 )
 
 
+@pytest.mark.thorough
 def test_refutes_the_printed_bound_only(result):
     """Signs and m = 1 always miss by ||alpha||_1: Eq. 19 is exceeded, the corrected bounds never
     (each by four standard errors)."""
@@ -24,6 +25,7 @@ def test_refutes_the_printed_bound_only(result):
     )
 
 
+@pytest.mark.thorough
 def test_tails_agree_with_the_exact_law(result):
     """For signs the law of E is binomial, whatever alpha: the counts agree with it within five
     standard errors."""
@@ -49,6 +51,7 @@ def test_lemma_2(result):
     assert 0 < worst["corrected"] < worst["printed"] <= 1
 
 
+@pytest.mark.thorough
 def test_notes_and_plot(result, legend):
     """The notes give both counts."""
     assert "Eq. 19 as printed is exceeded in" in result.notes[0]

@@ -58,6 +58,7 @@ def test_more_units_lose_less(result):
         assert many["draws"] > few["draws"]
 
 
+@pytest.mark.thorough
 def test_best(result):
     """The ladder of an account rises in it and falls in loss, and ends at the least loss of all."""
     losses = [point["loss"]["mean"] for point in result.figures["points"]]
@@ -67,6 +68,7 @@ def test_best(result):
         assert best[-1]["loss"] == min(losses)
 
 
+@pytest.mark.thorough
 def test_notes_and_plot(result, legend):
     """A note for each account, a curve and a ladder for each estimator."""
     assert (len(result.notes), len(legend)) == (4, 2 * len(KINDS))

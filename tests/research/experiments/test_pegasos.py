@@ -42,6 +42,7 @@ def test_every_point(result):
     assert optimum["error"]["mean"] < figures["guessing"] - 0.01
 
 
+@pytest.mark.thorough
 def test_accounts(result):
     """Budgets hold, and only kernel methods evaluate kernels."""
     methods = result.figures["methods"]
@@ -75,6 +76,7 @@ def test_verdicts():
     assert "below the range" in note(0.147, 0.001)
 
 
+@pytest.mark.thorough
 def test_notes_and_plot(result, legend):
     """On the substitute no verdict about the sources is given."""
     assert "synthetic" in result.notes[0]

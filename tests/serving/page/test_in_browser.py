@@ -335,7 +335,7 @@ def test_nothing_grows(tmp_path, run, page_of, show, last):
         ("regression", 360, "dark"),
         pytest.param("regression", 1440, "light", marks=pytest.mark.thorough),
         pytest.param("classification", 360, "light", marks=pytest.mark.thorough),
-        ("classification", 1440, "dark"),
+        pytest.param("classification", 1440, "dark", marks=pytest.mark.thorough),
     ],
 )
 def test_axe_finds_nothing(request, show, task, width, scheme):
