@@ -48,6 +48,10 @@ class BigQ(Ridges):
     q = 1.5
 
 
+class NoQ(Ridges):
+    q = 0.0
+
+
 class LowQ(GaussianFourier):
     q = 0.35  # 3/8 is needed
 
@@ -136,6 +140,7 @@ class FailingKernel(GaussianFourier):
         (NoPsi(), "lacks psi; a family has q"),
         (Ridges, "is a class; give an instance"),
         (BigQ(), r"q is 1\.5"),
+        (NoQ(), r"q is 0\.0"),
         (LowQ(), r"q is 0\.35, but .* reaches 0\.3[78].*raise q"),
         (UnitNorm(), r"psi reaches 1\.41, beyond \[-1, 1\].*clip"),
         (TooLargeFarAway(), r"psi reaches 2, beyond"),

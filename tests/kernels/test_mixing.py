@@ -75,6 +75,58 @@ def test_the_rule_is_in_units_of_ordinary_errors(squared, kind, n):
     assert record[ORDINARY_ERROR] == pytest.approx(running_mean(rule.errors, 1_000))
 
 
+def run_rule(P, t, squared):
+    """Return by expert, without discount, regrets, their bound of docs/theory.md, how much more
+    loss the mixture had, and whether a regret was clipped."""
+    K = P.shape[1]
+    state, record, excess = equal_table(K), np.zeros(2), np.zeros(K)
+    first, ratio, clipped = np.full(K, np.nan), np.ones(K), False
+    for p, y in zip(P, t, strict=True):
+        mixture, before = mixed(state, p), state.copy()
+        update_rule(state, record, p, mixture, y, 1.0, squared, 1.0)
+        r = state[REGRET] - before[REGRET]
+        clipped |= abs(r).max() > 1.999
+        again = (before[GREATEST] > 0.0) & (r != 0.0)
+        ratio[again] = np.maximum(ratio, r**2 / before[GREATEST])[again]
+        first = np.where(np.isnan(first) & (r != 0.0), abs(r), first)
+        excess += abs(mixture - y) - abs(p - y)
+    D = state[VARIATION] + state[GREATEST]
+    potential = np.sum(0.5 + (1.0 + 2.0 * ratio) * np.log(D / (2.0 * first**2)))
+    return state[REGRET], np.sqrt(D * potential), excess, clipped
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_regrets_in_units_are_bounded(squared):
+    """Without discount and clipping the bound of docs/theory.md holds, for streams of any scale."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        turns = (np.arange(2_000) // rng.integers(50, 500))[:, None] + np.arange(3)
+        errors = np.array([0.6, 0.8, 1.2])[turns % 3] * rng.choice([-1.0, 1.0], size=(2_000, 1))
+        t = rng.normal(size=2_000)
+        regrets, bound, _, clipped = run_rule(
+            10.0**seed * (t[:, None] + errors), 10.0**seed * t, squared
+        )
+        assert not clipped
+        assert (regrets <= bound).all()
+        assert bound.max() < 500.0  # a quarter of an ordinary error an event
+
+
+def test_losses_have_no_bound_where_the_unit_grows():
+    """The expert that is better while errors are small keeps its weight while they grow: with twice
+    the events the excess of the loss is more than twice as large, and the bound in units holds."""
+    excesses = []
+    for T in (5_000, 10_000):
+        phase = np.maximum(np.arange(T) / (T / 2.0) - 1.0, 0.0)
+        errors = np.where(phase[:, None] > 0.0, [1.5, 1.0], [1.0, 1.5])
+        signs = np.where(np.arange(T) % 2, -1.0, 1.0)
+        P = (100.0**phase * signs)[:, None] * errors
+        regrets, bound, excess, clipped = run_rule(P, np.zeros(T), squared=False)
+        assert not clipped
+        assert (regrets <= bound).all()
+        excesses.append(excess[1])
+    assert excesses[1] > 2.0 * excesses[0] > 5_000.0
+
+
 @pytest.mark.parametrize("weighted", [True, False])
 def test_those_that_do_not_count_adopt_the_mixture(weighted):
     """Even nan does no harm there; without weight, the others have equal shares."""

@@ -322,6 +322,14 @@ def test_predictions_out_of_all_bounds(name, field, value, part):
 
 
 @ignore_warnings
+def test_the_fast_ridge_is_refitted_at_once():
+    """From the event that shows the fault on, predictions are about as good as before."""
+    engine, some = poisoned("fast", "theta", whole=True), later("fast")
+    sound = errors(copy.deepcopy(taught("fast")), some[:100])[1:].mean()
+    assert errors(engine, some[:100])[1:].mean() < 1.3 * sound
+
+
+@ignore_warnings
 def test_algorithm_1_heals():
     """Its run begins anew."""
     engine = copy.deepcopy(taught("accurate"))
