@@ -530,7 +530,7 @@ def plot_predictions(
         (lower and upper end by level), `probabilities` (by class) and `time` (a `datetime` with a
         time zone, or POSIX seconds).
     level
-        The intervals to draw, such as .9; by default those of the highest level.
+        The intervals to draw, such as 0.9; by default those of the highest level.
     last
         Number of predictions in the upper panel.
     window

@@ -167,7 +167,7 @@ FENCE, LARGEST = 2.0, 1e6
 
 
 def features(units: Parts, v: Matrix) -> Matrix:
-    """Return phi = [3 sqrt(2 / R) sigma(v.omega + b), 1, .3 v], (n, R + 1 + L), of v (n, L).
+    """Return phi = [3 sqrt(2 / R) sigma(v.omega + b), 1, 0.3 v], (n, R + 1 + L), of v (n, L).
 
     `units` has omega (L, R), b (R,), linear (L,), the share of each linear feature, and activation:
     "cos", whose argument is in turns, or "relu".

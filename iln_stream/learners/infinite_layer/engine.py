@@ -195,7 +195,7 @@ class FreshTargets(Part):
         constant, *factors = self.series.theta[0, : 1 + self._n_lags].tolist()
         lags = v[: self._n_lags].tolist()
         for _ in range(steps):
-            # As a bank does: 1 and .3 v are its features, and v is 3 times the scaled target.
+            # As a bank does: 1 and 0.3 v are its features, and v is 3 times the scaled target.
             t = constant + 0.3 * sum([f * lag for f, lag in zip(factors, lags, strict=True)])
             lags = [3.0 * max(-FENCE, min(FENCE, t)), *lags[:-1]]
         return [float(p[0]), lags[0] / 3.0]

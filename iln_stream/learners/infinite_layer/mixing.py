@@ -94,7 +94,7 @@ Matrix = NDArray[np.float64]
 class LogLossRule(Part):
     """Mixes probabilities, weighting each expert by its positive regret; no learning rate.
 
-    ML-Poly [^1] on the linearised log loss, with a discount of .999: the regret to an expert that
+    ML-Poly [^1] on the linearised log loss, with a discount of 0.999: the regret to an expert that
     gave the observed class the probability p, where the mixture gave it q, is p / q - 1.
 
     Parameters
@@ -142,7 +142,7 @@ class BayesMixture(Part):
 
     With discount 1 the mixture's summed log-loss exceeds that of the best of N experts by at most
     log N, for any data. With discount < 1 it follows a change of the best expert, and there is no
-    such bound: with .998 and 17 experts an excess of 193 was observed.
+    such bound: with 0.998 and 17 experts an excess of 193 was observed.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class StackedCorrection(Part):
     """Multiplies a mixture P by powers of the experts' ratios p_k / P.
 
     The powers w start at 0 and follow the log loss by Newton steps: multinomial logistic regression
-    on log p_k - log P, with a Gaussian prior, and forgetting .999. A mean of probabilities is as
+    on log p_k - log P, with a Gaussian prior, and forgetting 0.999. A mean of probabilities is as
     sure as its experts are on average; several that agree deserve more, and one that exaggerates
     less.
 

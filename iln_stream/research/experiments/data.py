@@ -113,7 +113,7 @@ def _planar_arm(n: int, seed: int = 0) -> Array:
     """Return rows of eight angles and the distance of a planar arm's end from a point, (n, 9).
 
     Eight links of length 1/8, each turned by its angle, uniform over [-pi/4, pi/4], against the one
-    before; the point is (.5, .5). A twentieth of the distance's standard deviation is noise.
+    before; the point is (0.5, 0.5). A twentieth of the distance's standard deviation is noise.
     """
     rng = np.random.default_rng(seed)
     theta = rng.uniform(-np.pi / 4, np.pi / 4, (n, _D))

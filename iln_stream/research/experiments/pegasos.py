@@ -32,7 +32,7 @@ GAMMA = 0.05
 LAM = {"linear": 3e-3, "kernel": 1e-4, "landmarks": 3e-5, "averaged": 3e-4, "optimum": 3e-4}
 """Set by hand, as gamma; the trials were not recorded, so other values may do better.
 
-Only the step of NORMA, below, has a record: of .1, .3 and 1 it has the least error on a fifth of
+Only the step of NORMA, below, has a record: of 0.1, 0.3 and 1 it has the least error on a fifth of
 adult's training data after 8,000 events of the others.
 """
 

@@ -29,7 +29,7 @@ class ReferenceShrinkingGradient(base.Regressor):
     draws
         m, the draws of an estimate, at least 1. With few draws the noise of E_t feeds back into
         alpha and drowns what was learned: `theory.plan(B, T, draws=m).kappa` should be below
-        .75.
+        0.75.
     seed
         Of all draws; those of event t depend on the seed and t alone.
 

@@ -177,7 +177,7 @@ class RLSState(NamedTuple):
 
 
 class RLSBank(Expert):
-    """Predictors f_k(v) = theta_k.phi_k(v), phi = [units, 1, .3 v, 0..], by exact least squares.
+    """Predictors f_k(v) = theta_k.phi_k(v), phi = [units, 1, 0.3 v, 0..], by exact least squares.
 
     Their arrays are stacked, so one call of a compiled loop serves all. Errors far above the mean
     error are down-weighted (Huber). One that forgets has its penalty renewed (no windup).

@@ -69,7 +69,7 @@ GRAPHS = (
     ),
     Graph(
         "Occupied cells",
-        "Share of the cells for hashed names that are occupied.\n\nHealthy: below .5. Above: many "
+        "Share of the cells for hashed names that are occupied.\n\nHealthy: below 0.5. Above: many "
         "names share a cell, and their effects blur; ignore fields that identify an event.",
         PercentUnit,
         (Query(selected("iln_hashed_cells_occupied")),),
