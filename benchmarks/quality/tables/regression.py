@@ -11,28 +11,29 @@ from benchmarks.quality.summary import complete
 from benchmarks.quality.tables.table import GROUPS, REGRESSION, Table, name, ratio, rows_of
 
 N_PEERS_IN_BRIEF = 4
+BRIEF = ("learner", "files", "held out", "held out 2", "events/s")
 
 
 def brief(store: Store) -> Table:
-    """The overview's rows of ours and of the four best online peers, without ranks.
+    """The overview's rows of ours and of the four best online peers that ran on all groups.
 
-    Of a peer with and without lags, the better variant.
+    Of a peer with and without lags, the better variant. Errors and events a second only.
     """
     whole = overview(store)
-    shown = [i for i, head in enumerate(whole.heads) if head not in ("rank", "exploded")]
+    shown = [i for i, head in enumerate(whole.heads) if head in BRIEF]
     by_title = {name(learner): learner for learner in REGRESSORS}
     lines: list[list[str]] = []
     peers: set[str] = set()
     for line in whole.cells:
-        learner = by_title[line[0]]
-        if learner.family == "batch":
+        learner, cells = by_title[line[0]], [line[i] for i in shown]
+        if learner.family == "batch" or ratio(None) in cells:
             continue
         if learner.family == "online":
             peer = learner.id.removesuffix(SUFFIX)
             if peer in peers or len(peers) == N_PEERS_IN_BRIEF:
                 continue
             peers.add(peer)
-        lines.append([line[i] for i in shown])
+        lines.append(cells)
     return Table("ours and the best online peers", [whole.heads[i] for i in shown], lines)
 
 
