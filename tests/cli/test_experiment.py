@@ -3,8 +3,6 @@
 import json
 import sys
 
-import pytest
-
 from iln_stream.research.experiments.catalogue import EXPERIMENTS
 
 
@@ -19,26 +17,24 @@ def test_lists(command):
     assert "Traceback" not in done.err
 
 
-@pytest.mark.thorough
 def test_runs(command, tmp_path):
     """It reports progress, notes and where the claim is, and writes the document with versions and
     the plot."""
-    done = command("experiment", "concentration", "--seeds", "1", "--out", "here")
+    done = command("experiment", "kernels", "--seeds", "1", "--out", "here")
     assert done.code == 0, done.err
     assert " s  " in done.err
-    assert "docs/experiments.md#concentration" in done.err
-    assert "written: here/concentration.json, here/experiment_concentration.svg" in done.err
-    document = json.loads((tmp_path / "here" / "concentration.json").read_text())
+    assert "docs/experiments.md#kernels" in done.err
+    assert "written: here/kernels.json, here/experiment_kernels.svg" in done.err
+    document = json.loads((tmp_path / "here" / "kernels.json").read_text())
     assert document["settings"]["seeds"] == 1
     assert set(document["versions"]) == {"iln_stream", "numpy", "python"}
-    assert (tmp_path / "here" / "experiment_concentration.svg").stat().st_size < 60_000
+    assert (tmp_path / "here" / "experiment_kernels.svg").stat().st_size < 60_000
 
 
-@pytest.mark.thorough
 def test_without_matplotlib(command, monkeypatch):
     """Without the extra the error names it."""
     monkeypatch.delitem(sys.modules, "iln_stream.research.experiments.picture", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    done = command("experiment", "concentration", "--seeds", "1")
+    done = command("experiment", "kernels", "--seeds", "1")
     assert done.code == 2
     assert "iln-stream[experiments]" in done.err
