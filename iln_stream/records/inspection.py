@@ -161,6 +161,11 @@ _TIME_WORDS = {
     *_TIMES[:5], "when", "day", "month", "hour", "year", "period", "datum", "zeit", "tag", "monat",
     "stunde", "uhrzeit", "jahr", "jour", "mois", "heure", "année", "fecha", "hora", "hr", "yyyymm",
 }  # fmt: skip
+_CLOCK_WORDS = {
+    *("time", "clock", "hour", "hours", "hr", "hrs", "hh", "hhmm", "zeit", "uhr", "uhrzeit"),
+    *("stunde", "heure", "hora", "ora", "godzina"),
+}
+_HOURS = re.compile(r"\d|[01]\d|2[0-4]|([01]\d|2[0-4])[0-5]\d")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d{2}([:.]\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 """A word of a name: machine_no, machineNo and machine.no have two."""
@@ -688,8 +693,7 @@ def _is_clock(each: Field, seen: Sequence[Any]) -> bool:
     """Whether the values are times of day: 14:30, or whole numbers with the name of hours."""
     texts = [as_text(value).strip() for value in seen if isinstance(value, str | int | float)]
     texts = [text for text in texts if text not in NULLS]
-    named = _is_named_time(each.name)
-    hours = named and all(t.isdigit() and (int(t) <= 24 or len(t) == 4) for t in texts)
+    hours = _is_named(each.name, _CLOCK_WORDS) and all(_HOURS.fullmatch(text) for text in texts)
     return len(texts) > 1 and (hours or all(_CLOCK.fullmatch(text) for text in texts))
 
 

@@ -9,7 +9,7 @@ from iln_stream.records.times import DateOrder, posix_seconds, time_in
 
 _DAY = 86_400.0
 _FORMS = {
-    6: ("%Y%m", "%y%m%d"), 7: ("%m.%Y",), 8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"),
+    6: ("%Y%m", "%y%m%d"), 7: ("%m.%Y", "%Y.%m"), 8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"),
     10: ("%Y%m%d%H",), 12: ("%Y%m%d%H%M",), 14: ("%Y%m%d%H%M%S",),
 }  # fmt: skip
 """Of numbers, by how many characters they have."""

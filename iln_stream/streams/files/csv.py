@@ -260,6 +260,9 @@ _VALUE = re.compile(
 )
 """What looks like a number or a time, and not like the name of a column."""
 
+_NOTHING = {"", "na", "n/a", "nan", "null", "none", "?", "-"}
+"""Texts without a value that say nothing about the header."""
+
 _MOSTLY = 0.8
 
 
@@ -457,9 +460,10 @@ def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | No
     names = values = again = 0
     for at, cell in enumerate(first):
         below = [row[at].strip() for row in rest if len(row) > at and row[at].strip()]
+        below = [each for each in below if each.lower() not in _NOTHING]
         is_value = _VALUE.fullmatch(cell.strip()) is not None
         if below and sum(_VALUE.fullmatch(b) is not None for b in below) >= _MOSTLY * len(below):
-            names += bool(cell.strip()) and not is_value
+            names += cell.strip().lower() not in _NOTHING and not is_value
             values += is_value
         again += cell.strip() in below and not is_value
     if names:
