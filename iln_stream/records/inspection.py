@@ -382,7 +382,12 @@ def _with_roles(
                 for e in found
             ]
     free -= set(parts)
-    ids = [each.name for each in found if each.name in free and _is_id(each, n)]
+    labels = values.get(given.target or "", ())
+    ids = [
+        each.name
+        for each in found
+        if each.name in free and _is_id(each, n) and not _has_labels(values[each.name], labels)
+    ]
     found = _with_one(found, "id", given.id_field or next(iter(ids), None))
     found = _with_one(found, "weight", given.weight_field)
     if given.target is not None:
@@ -755,6 +760,13 @@ def _is_id(each: Field, n: int) -> bool:
         float(each.low).is_integer() and float(each.high).is_integer()
     )
     return whole and any(_IDS.search(name) for name in (last, last.lower()))
+
+
+def _has_labels(ids: Sequence[Any], labels: Sequence[Any]) -> bool:
+    """Whether one id comes with two labels: of a house or a customer, not of a record."""
+    known: dict[str, Any] = {}
+    pairs = [(i, y) for i, y in zip(ids, labels, strict=False) if not _is_missing(y, NULLS)]
+    return len(ids) == len(labels) and any(known.setdefault(str(i), y) != y for i, y in pairs)
 
 
 def _possible_label(free: Sequence[Field]) -> tuple[str | None, str]:

@@ -248,3 +248,13 @@ def test_guessed_decimals(texts, decimal):
 def test_guessed_orders(texts, order):
     """Day or month above 12, or dots, tell the order; otherwise it stays the usual one."""
     assert guessed_notation({"a": text} for text in texts).date_order == order
+
+
+def test_an_id_with_two_labels_is_none():
+    """A house that is sold twice is no repeated record, which would not be learned."""
+    records = [{"id": f"h{i % 990}", "rooms": i % 7, "price": 100 + i} for i in range(1_000)]
+    roles = {each.name: each.role for each in inspect_fields(records, FieldMapping("price"))}
+    assert roles["id"] == "ignored"
+    again = records[:990] + records[:10]
+    roles = {each.name: each.role for each in inspect_fields(again, FieldMapping("price"))}
+    assert roles["id"] == "id"
