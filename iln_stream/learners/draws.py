@@ -57,8 +57,8 @@ def theorem_1_covers(norm_bound: float, horizon: int) -> bool:
 
     Examples
     --------
-    >>> theorem_1_covers(norm_bound=1.0, horizon=64), theorem_1_covers(norm_bound=1.0, horizon=65)
-    (False, True)
+    >>> [theorem_1_covers(norm_bound=1.0, horizon=T) for T in (1, 64, 65)]
+    [False, False, True]
 
     """
     require(norm_bound=norm_bound)

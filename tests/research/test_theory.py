@@ -293,6 +293,7 @@ class TestDiverging:
         (lambda: theory.anytime_step(math.nan, 1), "norm_bound"),
         (lambda: theory.anytime_step(1.0, 0), "t = 0"),
         (lambda: theory.sum_of_steps(1.0, -1), "t = -1"),
+        (lambda: theory.sum_of_steps(0.0, 1), "norm_bound"),
         (lambda: theory.draws_of_theorem_1(0.5, 10**6), "norm_bound"),
         (lambda: theory.draws_of_theorem_1(1.0, 64), "horizon"),
         (lambda: theory.lemma_2_bound(1, 0.0, 1), "step"),

@@ -1,6 +1,7 @@
 """The addresses of embedded logs."""
 
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from support.embedded_log import append, values
@@ -48,6 +49,7 @@ def test_spellings_of_one_place(tmp_path, monkeypatch):
         ("sqlite:log.db#no name", {}, "is not a topic's name"),
         ("sqlite:log.db#", {}, "is not a topic's name"),
         ("sqlite:.", {}, "give the path of a file"),
+        (f"sqlite:{Path(__file__).parent}", {}, "give the path of a file"),
         ("sqlite:log.db", {"limit": 3}, "set stop_at_end instead"),
     ],
 )
