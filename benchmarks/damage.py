@@ -8,7 +8,7 @@ the log. The result is *identical*, if learner and predictions are those of the 
 *refused*, if the run ends with an error of ours; *differs*, if it is neither, which must not
 happen; or *failed*, if it ends with any other error or takes too long. What is only read, a
 published version and a saved model, is compared by its predictions. Case `log` damages the embedded
-log, whose records have no checksum: what differs there is *not noticed*.
+log.
 """
 
 import argparse
@@ -164,9 +164,7 @@ class Run:
     def outcome(self, folder: Path) -> str:
         """Resume in a folder, and return what came of it."""
         self._learn(folder)
-        if self._found(folder) == self.expected:
-            return "identical"
-        return "not noticed" if self._case.in_log else "differs"
+        return "identical" if self._found(folder) == self.expected else "differs"
 
 
 class Read:
@@ -281,7 +279,7 @@ def examine(
             except Exception as error:
                 outcome = f"failed: {type(error).__name__}"
             counts.setdefault(kind, {}).setdefault(damage, Counter())[outcome] += 1
-            if outcome not in ("identical", "refused", "as it was then", "not noticed"):
+            if outcome not in ("identical", "refused", "as it was then"):
                 bad.append(f"{name}, {damage} {number}: {outcome}")
     return _plain(counts), bad
 
