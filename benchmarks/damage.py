@@ -227,6 +227,8 @@ def damages(file: Path, older: Path | None, every: int) -> Iterator[tuple[str, D
         yield "removed", Path.unlink
     if older is not None and older.is_file() and older.read_bytes() != data:
         yield "older file", partial(shutil.copy, older)
+    # Whoever reads the beginning of its own memory gets an input/output error, as of a bad disk.
+    yield "read fault", lambda path: (path.unlink(), path.symlink_to("/proc/self/mem"))
     yield "pipe", lambda path: (path.unlink(), os.mkfifo(path))
     yield "folder", lambda path: (path.unlink(), path.mkdir())
     yield "link to nothing", lambda path: (path.unlink(), path.symlink_to("nothing"))
