@@ -1,5 +1,6 @@
 """Fields of records in Avro or JSON with a schema registry. Needs the extra `registry`."""
 
+import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -161,6 +162,8 @@ class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]
         """Log how the fields of a schema differ from those of the schema before."""
         text = schema.schema_str or ""
         if text not in self._fields:
+            if schema.schema_type == "AVRO":
+                _check_arrays(json.loads(text), {"null"})
             before = next(reversed(self._fields.values()), None)
             fields = self._fields[text] = schema_fields(text)
             if before is not None:
@@ -207,6 +210,35 @@ class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]
                 waits = True
             time.sleep(min(_PAUSE, self._patience))
             self.n_retries += 1
+
+
+def _check_arrays(kind: Any, empty: set[str]) -> bool:
+    """Return whether values of an Avro type take no bytes; `empty` are the names of such types.
+
+    Raises
+    ------
+    MalformedError
+        When it has an array of them: a few bytes could say that there are any number.
+
+    """
+    if not isinstance(kind, dict):
+        inner = [_check_arrays(each, empty) for each in kind] if isinstance(kind, list) else []
+        return not inner and kind in empty
+    name, within = kind.get("type"), [each["type"] for each in kind.get("fields", ())]
+    takes_none = [_check_arrays(each, empty) for each in within]
+    if name == "array" and _check_arrays(kind["items"], empty):
+        raise MalformedError(
+            "record: its schema has an array whose items take no bytes, so that a record could "
+            "have any number of them: remove it, or give the items a field"
+        )
+    if name == "map":
+        _check_arrays(kind["values"], empty)
+    if name in ("record", "error", "fixed"):
+        is_empty = kind["size"] == 0 if name == "fixed" else all(takes_none)
+        if is_empty:
+            empty |= {kind["name"], f"{kind.get('namespace', '')}.{kind['name']}"}
+        return is_empty
+    return _check_arrays(name, empty) if name != "array" else False
 
 
 def _advice(error: SchemaRegistryError) -> str:

@@ -22,6 +22,7 @@ from chaos.late_kills import CASES, kill_late_learners
 from chaos.learner_kills import kill_learners
 from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_in_one_order, kill_joiners
+from chaos.worker_kills import kill_workers
 
 BOTH = (False, True)
 
@@ -59,6 +60,7 @@ OF_ANY_LOG = (
 OF_EMBEDDED_LOGS = (
     *OF_ANY_LOG,
     Kills("labels of another log", kill_joiners, "label_kills", 2, 1_500, BOTH, N_PARTITIONS),
+    Kills("workers or their supervisor", kill_workers, "worker_kills", 2, 500, BOTH, N_PARTITIONS),
 )
 
 
@@ -74,6 +76,8 @@ def main() -> int:
                         "embedded log, while it joins two topics")  # fmt: skip
     parser.add_argument("--keyed-kills", type=int, default=200, help="of a model by key on each "
                         "kind of log, with 100 of 10,000 keys in memory")  # fmt: skip
+    parser.add_argument("--worker-kills", type=int, default=50, help="on the embedded log, half "
+                        "of them of the supervisor")  # fmt: skip
     parser.add_argument("--broker-kills", type=int, default=20)
     parser.add_argument("--payloads", type=int, default=1_000_000, help="half of them spoilt")
     parser.add_argument("--embedded", action="store_true", help="only the embedded log")

@@ -102,18 +102,26 @@ def kill_learners(
     return outcome_of(log, folder, n_sent, n_behind)
 
 
-def outcome_of(log: TestedLog, folder: Path, n_sent: int, n_behind: int) -> Outcome:
+def outcome_of(
+    log: TestedLog, folder: Path, n_sent: int, n_behind: int, partition: int = 0
+) -> Outcome:
     """Return the results of the runs with snapshots in `killed` and `whole`."""
     return Outcome(
-        saved(folder / "killed", log.name),
-        saved(folder / "whole", log.name),
-        values_of(log.published("p")),
-        values_of(log.published("q")),
-        [letter.decode() for letter in log.published("p-letters")],
-        [letter.decode() for letter in log.published("q-letters")],
+        saved(folder / "killed", log.name, partition),
+        saved(folder / "whole", log.name, partition),
+        values_of(log.published("p", partition)),
+        values_of(log.published("q", partition)),
+        _letters(log, "p-letters", partition),
+        _letters(log, "q-letters", partition),
         n_sent,
         n_behind,
     )
+
+
+def _letters(log: TestedLog, topic: str, partition: int) -> list[str]:
+    """Return the dead letters of a partition of the events; their topic has one partition."""
+    found = [letter.decode() for letter in log.published(topic)]
+    return [each for each in found if json.loads(each)["partition"] == partition]
 
 
 def _send(log: TestedLog, record: Callable[[int], KeyedRecord], numbers: range) -> int:

@@ -9,6 +9,7 @@ from chaos.appender_kills import kill_appenders
 from chaos.learner_kills import kill_learners
 from chaos.logs import TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_in_one_order
+from chaos.worker_kills import kill_workers
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,20 @@ def test_one_order_survives_kills(
     log, more = make_log(kind, N_PARTITIONS), (f"--{way}",)
     outcome = kill_in_one_order(log, tmp_path, n_kills=2, per_kill=1_500, seed=2, more=more)
     assert outcome.faults(exactly_once=way == "transactional") == []
+    assert outcome.n_behind >= 1, "all kills came when there was nothing to lose"
+
+
+@pytest.mark.thorough
+def test_killed_workers_end_as_one_process(
+    make_log: Callable[..., TestedLog], tmp_path: Path
+) -> None:
+    """Workers that are killed, and whose supervisor is killed, leave learners and predictions that
+    are those of one process without kills."""
+    log = make_log("embedded", N_PARTITIONS)
+    outcome = kill_workers(
+        log, tmp_path, n_kills=4, per_kill=300, seed=4, more=("--transactional",)
+    )
+    assert outcome.faults(exactly_once=True) == []
     assert outcome.n_behind >= 1, "all kills came when there was nothing to lose"
 
 

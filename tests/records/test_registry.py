@@ -226,3 +226,52 @@ def test_a_schema_that_changes(registry, caplog):
         parse(payload)
     (line,) = caplog.messages
     assert line.endswith("compared to the one before: with surge; without sale.fare")
+
+
+def test_damaged_avro(registry):
+    """Whatever byte of a record is damaged or cut off, it is read as numbers and texts, or becomes
+    a dead letter at once: never another error, a hang, or much memory."""
+    schema = avro_schema(
+        *FLAT,
+        {"name": "s", "type": "string"},
+        {"name": "l", "type": {"type": "array", "items": "long"}},
+        {"name": "m", "type": {"type": "map", "values": ["null", "double"]}},
+        {"name": "p", "type": {"type": "bytes", "logicalType": "decimal", "precision": 8}},
+        {"name": "d", "type": {"type": "int", "logicalType": "date"}},
+    )
+    record = {"a": 1.5, "s": "xyz", "l": [1, 2], "m": {"k": 2.0}, "p": Decimal(7), "d": NOON.date()}
+    (payload,) = written(registry, schema, record)
+    decode = MappedDecoder(FieldMapping("a"), parser(registry))
+    damaged = [payload[:n] for n in range(len(payload))]
+    for place in range(5, len(payload)):  # before it is the schema's number
+        others = [bytes([payload[place] ^ 1 << bit]) for bit in range(8)]
+        long = b"\xff" * 8 + b"\x7f"
+        damaged += [payload[:place] + each + payload[place + 1 :] for each in (*others, long)]
+    n_refused, began = 0, time.monotonic()
+    for each in damaged:
+        try:
+            decode(each, None)
+        except MalformedError:
+            n_refused += 1
+    assert len(damaged) > n_refused > len(damaged) // 8
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        "null",
+        {"type": "record", "name": "E", "fields": [{"name": "n", "type": "null"}]},
+        {"type": "fixed", "name": "F", "size": 0},
+    ],
+    ids=["null", "record", "fixed"],
+)
+def test_arrays_of_items_that_take_no_bytes(registry, items):
+    """Ten bytes could say that an array has 2^60 items which take none: the schema is refused."""
+    client = SchemaRegistryClient({"url": registry.url})
+    inner = {"type": "map", "values": ["null", {"type": "array", "items": items}]}
+    schema = Schema(avro_schema({"name": "l", "type": inner}), "AVRO")
+    number = client.register_schema(f"empty-{uuid.uuid4().hex[:8]}", schema)
+    payload = b"\0" + number.to_bytes(4, "big") + b"\x02\x02k\x02" + b"\xff" * 8 + b"\x0f"
+    with pytest.raises(MalformedError, match="items take no bytes"):
+        parser(registry)(payload)

@@ -19,6 +19,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, cast
@@ -519,9 +520,14 @@ def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:
         if layout.has_comments:
             lines = (line for line in lines if not line.startswith(_COMMENT))
         # Cells beyond the header are kept, so that the row becomes a dead letter.
-        rows = csv.DictReader(lines, layout.columns, restkey=BEYOND, **_format(layout.separator))
+        form: dict[str, Any] = {"restkey": BEYOND, **_format(layout.separator)}
+        lines_of_row: list[str] = []
+        noted = (lines_of_row.append(line) or line for line in lines)  # type: ignore[func-returns-value]
+        rows = csv.DictReader(noted, layout.columns, strict=True, **form)
+        loosely = partial(csv.DictReader, fieldnames=layout.columns, **form)
+        found = _closed(rows, lines_of_row, loosely)
         try:
-            yield from _without(rows, layout.valueless) if layout.valueless else rows
+            yield from _without(found, layout.valueless) if layout.valueless else found
         except (UnicodeDecodeError, csv.Error) as error:
             advice = _CONVERT if isinstance(error, UnicodeDecodeError) else ""
             n = layout.n_before + rows.line_num
@@ -531,6 +537,26 @@ def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:
         except OSError as error:
             n, why = layout.n_before + rows.line_num, error.strerror or error
             raise SourceError(f"can't read {path} after line {n}: {why}") from error
+
+
+def _closed(
+    rows: Iterator[dict[str, Any]],
+    lines: list[str],
+    loosely: Callable[[Sequence[str]], Iterable[dict[str, Any]]],
+) -> Iterator[dict[str, Any]]:
+    """Yield rows; one whose quotes are odd is read loosely, unless it would swallow other lines."""
+    while True:
+        lines.clear()
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if sum(map(bool, map(str.strip, lines))) > 1 or "end of data" in str(error):
+                raise csv.Error(
+                    f"a quote is open over {len(lines)} lines: close it, or write it twice"
+                ) from error
+            yield from loosely(lines)
 
 
 def _without(rows: Iterable[dict[str, Any]], valueless: frozenset[str]) -> Iterator[dict[str, Any]]:

@@ -86,11 +86,11 @@ def _opened(path: Path) -> Any:
         file = ParquetFile(
             path, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
         )
-    except pa.ArrowException as error:
+        names = file.schema_arrow.names
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         raise SourceError(f"{path.name} is no Parquet file: {error}") from error
     except OSError as error:
         raise SourceError(f"can't read {path}: {error.strerror or error}") from error
-    names = file.schema_arrow.names
     if twice := sorted({name for name in names if names.count(name) > 1}):
         file.close()
         raise SourceError(f"{path.name} has more than one column named {', '.join(twice)}")

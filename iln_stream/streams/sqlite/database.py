@@ -54,7 +54,8 @@ CREATE TABLE records_{slot} (
     timestamp REAL NOT NULL,
     key TEXT,
     id TEXT,
-    value BLOB
+    value BLOB,
+    checksum INTEGER -- `checksum_of`; tables that release 0.2.0 created have no such column
 );
 CREATE UNIQUE INDEX ids_{slot} ON records_{slot} (id) WHERE id IS NOT NULL;
 """
@@ -225,6 +226,7 @@ class Database:
         if ask("PRAGMA journal_mode").fetchone()[0] != "wal":
             self._use_wal()
         ask("PRAGMA synchronous = FULL")
+        ask("PRAGMA cell_size_check = TRUE")  # finds more of what a disk damaged
         ask(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         ask(f"PRAGMA journal_size_limit = {_LARGEST_WAL}")
         if create:

@@ -9,7 +9,7 @@ from iln_stream.errors import SourceError
 from iln_stream.streams.base import Record, Start
 from iln_stream.streams.log import LogPartition
 from iln_stream.streams.sqlite.database import Database
-from iln_stream.streams.sqlite.records import first_record, loaded_text, partitions_of
+from iln_stream.streams.sqlite.records import first_record, loaded_text, n_intact, partitions_of
 from iln_stream.streams.sqlite.topics import require_topic
 
 _LARGEST = 1_000
@@ -20,7 +20,7 @@ _LARGEST_BYTES = 8 << 20
 
 _BATCH = """
 WITH next AS (SELECT offset, total_bytes FROM {records} WHERE offset >= ?1 ORDER BY offset LIMIT ?2)
-SELECT offset, value, timestamp, key FROM {records}
+SELECT offset, value, timestamp, key, {checksum} FROM {records}
 WHERE offset BETWEEN ?1 AND (
     SELECT max(offset) FROM next WHERE total_bytes <= ?3 + (SELECT min(total_bytes) FROM next)
 )
@@ -94,7 +94,13 @@ class SqliteLog(LogPartition):
                 )
             self.topic_id = found.topic_id
             self.n_partitions = len(partitions)
-            self._slot = partitions[partition].slot
+            self._slot, self._is_checked = (
+                partitions[partition].slot,
+                partitions[partition].is_checked,
+            )
+            self._batch = _BATCH.format(
+                records=f"records_{self._slot}", checksum="checksum" if self._is_checked else "NULL"
+            )
             self._begin(start or "earliest", stop_at_end, stop_at)
         except BaseException:
             self.close()
@@ -126,22 +132,33 @@ class SqliteLog(LogPartition):
         with self._database.read() as connection:
             self._end = self._current_end()
             rows: list[tuple[Any, ...]] = connection.execute(
-                _BATCH.format(records=f"records_{self._slot}"),
-                (self._position, _LARGEST, _LARGEST_BYTES),
+                self._batch, (self._position, _LARGEST, _LARGEST_BYTES)
             ).fetchall()
-        reached = rows[-1][0] + 1 if rows else self._position
         first = rows[0][0] if rows else self._end
         if first != self._position:
             if not self._may_skip_to(first):
                 raise self._out_of_range()
-            self._position, reached = first, max(first, reached)
+            self._position = first
+        if rows:
+            del rows[n_intact(rows, first, self._is_checked) :]  # those before are learned
+            if not rows:
+                raise self._damaged(first)
+        reached = first + len(rows)
         if reached == self._end:
             self._read_version = version
         origin = self.origin
         return [
             _record((offset, value, origin, time, loaded_text(key) if type(key) is bytes else key))
-            for offset, value, time, key in rows
+            for offset, value, time, key, _ in rows
         ]
+
+    def _damaged(self, offset: int) -> SourceError:
+        return SourceError(
+            f"{self._database.path}: record {offset} of {self._here} is damaged: restore the file "
+            "from a backup; or delete this record and those before it, with "
+            f"`iln-stream log trim --keep-records {self._end - offset - 1}`, and go on with "
+            "--accept-loss"
+        )
 
     def _current_end(self) -> int:
         """Return the offset after the last record; raise an error if the topic is another one."""

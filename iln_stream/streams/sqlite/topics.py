@@ -46,7 +46,7 @@ def delete_old(
     """Delete up to `most` of the oldest records, in the open transaction; return their number."""
     if retention == Retention():
         return 0
-    slot, _, end, total = partition
+    slot, _, end, total, _ = partition
     expired = None if retention.seconds is None else time.time() - retention.seconds
     last = None
     n_deleted = 0
@@ -317,7 +317,7 @@ def _topics(connection: sqlite3.Connection, name: str | None = None) -> Iterator
 
 
 def _state(connection: sqlite3.Connection, partition: Partition) -> PartitionState:
-    _, number, end, total = partition
+    _, number, end, total, _ = partition
     first, before = first_record(connection, partition.slot) or (end, total)
     return PartitionState(number, first, end, total - before)
 

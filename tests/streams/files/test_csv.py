@@ -95,3 +95,16 @@ def test_duplicate_columns_are_refused(tmp_path):
     file.write_text("a,b,a,y\n1,2,3,4\n")
     with pytest.raises(SourceError, match="more than one column named a"):
         CsvSource(file)
+
+
+@pytest.mark.parametrize("later", ["", '300,"a ""quoted"" text"\n', '300,"",5\n'])
+def test_an_open_quote_swallows_no_rows(tmp_path, later):
+    """A quote that is never closed, or only by that of a later cell, is an error that names the
+    line before it; odd quotes within a line are read as they are."""
+    content = "a,b,y\n" + '1,"x"y,2\n\n1," ""z"" ",2\n' * 100 + '1,"open,2\n' + "1,x,2\n" * 90
+    with pytest.raises(SourceError, match=r"after line 301: a quote is open over 9\d lines"):
+        rows(tmp_path, content + later)
+    found = [record.payload["b"] for record in rows(tmp_path, content.replace('"open', "open"))]
+    assert found == ["xy", ' "z" '] * 100 + ["open"] + ["x"] * 90
+    with pytest.raises(SourceError, match="open over 1 lines"):
+        rows(tmp_path, 'a,b\n1,2\n3,"cut')

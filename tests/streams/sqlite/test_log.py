@@ -2,16 +2,17 @@
 
 import datetime as dt
 import shutil
+import sqlite3
 import threading
 import time
 from contextlib import closing
 
 import pytest
-from support.embedded_log import append
+from support.embedded_log import append, read
 
 from iln_stream.errors import LostPlaceError, NoStreamError, SourceError
 from iln_stream.streams import NewRecord, Resume
-from iln_stream.streams.sqlite import Retention, SqliteLog, trim
+from iln_stream.streams.sqlite import Retention, SqliteLog, create_topic, trim
 
 
 def open_log(path, start=None, **more):
@@ -191,3 +192,63 @@ def test_a_waiting_reader_lets_the_log_be_emptied(path):
             append(path, [bytes(4096)] * 1000)
             log.poll(0.0)
         assert path.with_name("log.db-wal").stat().st_size < 40 << 20
+
+
+def test_a_flipped_bit_is_never_read_as_another_record(path):
+    """Of a page of records with a flipped bit, those before the damage are read as they were; then
+    comes an error, which names the record and the remedy. Only a smaller number of records in the
+    header of the last page can't be told from a shorter log."""
+    records = [NewRecord(b'{"y": %d}' % n, key=f"k{n}", timestamp=1000.5 + n) for n in range(6)]
+    append(path, records)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    whole = path.read_bytes()
+    expected = [(n, each.value, each.timestamp, each.key) for n, each in enumerate(records)]
+    page = whole.index(records[0].value) // 4096 * 4096
+    n_refused = 0
+    for place in (place for place in range(page, page + 4096) if whole[place]):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << place % 8
+        path.write_bytes(changed)
+        found = []
+        try:
+            with closing(open_log(path, stop_at_end=True)) as log:
+                while not log.exhausted:
+                    found += log.poll(0.0)
+        except SourceError:
+            n_refused += 1
+            expected_here = expected[: len(found)]
+        else:
+            shorter = place - page in (3, 4) and changed[place] < whole[place]
+            expected_here = expected[: changed[place] if shorter else None]
+        assert [(each.offset, each.payload, each.timestamp, each.key) for each in found] == (
+            expected_here
+        ), place
+    assert n_refused > 100
+    changed = whole.replace(b'{"y": 3}', b'{"y": 8}')
+    path.write_bytes(changed)
+    with (
+        closing(open_log(path, stop_at_end=True)) as log,
+        pytest.raises(
+            SourceError, match=r"record 3 .* damaged: .* --keep-records 2.* --accept-loss"
+        ),
+    ):
+        all_of(log)
+    trim(path, "events", Retention(records=2))
+    with closing(open_log(path, Resume(3, None, accept_loss=True), stop_at_end=True)) as log:
+        assert offsets(all_of(log)) == [4, 5]
+
+
+def test_a_log_of_release_0_2_0(path):
+    """A partition without checksums, as release 0.2.0 created it, is read and appended to."""
+    create_topic(path, "events")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("ALTER TABLE records_1 DROP COLUMN checksum")
+    append(path, [NewRecord(b"first", key="a", id="1"), b"second"])
+    append(path, [NewRecord(b"again", id="1"), b"third"])
+    assert [each.payload for each in read(path)] == [b"first", b"second", b"third"]
+    with closing(sqlite3.connect(path)) as connection:  # a gap shows even there
+        connection.execute("UPDATE records_1 SET offset = 7 WHERE offset = 2")
+        connection.commit()
+    with pytest.raises(SourceError, match="do not follow each other"):
+        read(path)
