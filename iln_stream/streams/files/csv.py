@@ -508,7 +508,7 @@ def _first_lines(path: Path) -> tuple[list[str], str]:
     except OSError as error:
         raise SourceError(f"can't read {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise SourceError(f"{path.name} is not a CSV file in UTF-8: {error}{_CONVERT}") from error
+        raise SourceError(f"{path.name} is not a CSV file in UTF-8: {_why(error)}") from error
     if "".join(lines).lstrip().lower().startswith(("<!doctype", "<html", "<?xml")):
         raise SourceError(f"{path.name} is a page in HTML or XML, no CSV file: download it again")
     return lines, encoding
@@ -529,10 +529,9 @@ def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:
         try:
             yield from _without(found, layout.valueless) if layout.valueless else found
         except (UnicodeDecodeError, csv.Error) as error:
-            advice = _CONVERT if isinstance(error, UnicodeDecodeError) else ""
             n = layout.n_before + rows.line_num
             raise SourceError(
-                f"{path.name} is not CSV in UTF-8 after line {n}: {error}{advice}"
+                f"{path.name} is not CSV in UTF-8 after line {n}: {_why(error)}"
             ) from error
         except OSError as error:
             n, why = layout.n_before + rows.line_num, error.strerror or error
@@ -591,4 +590,12 @@ def _opened(path: Path, encoding: str) -> TextIO:
     return io.TextIOWrapper(open_binary(path), newline="", encoding=encoding)
 
 
-_CONVERT = "; convert it, for instance by `iconv -f WINDOWS-1252 -t UTF-8`"
+def _why(error: UnicodeDecodeError | csv.Error) -> str:
+    """Return what is wrong, with the remedy if it is the encoding."""
+    if not isinstance(error, UnicodeDecodeError):
+        return str(error)
+    return (
+        f"it has the byte {error.object[error.start]:#04x}; convert it from its own encoding, for "
+        "instance by `iconv -f WINDOWS-1252 -t UTF-8` (CP949 from Korea, CP932 from Japan, GB18030 "
+        "from China, WINDOWS-1251 for Cyrillic)"
+    )
