@@ -111,6 +111,23 @@ LOWEST, HIGHEST = -0.5, 1.5
 
 
 @compiled
+def soften(scores, sharpness, p):  # type: ignore[no-untyped-def]
+    """p (C,) = softmax(sharpness scores); return whether the scores are within +-`LARGEST`."""
+    C = scores.shape[0]
+    sound, top, total = True, LOWEST, 0.0
+    for c in range(C):
+        sound = sound and abs(scores[c]) <= LARGEST  # nan is not
+        top = max(top, min(scores[c], HIGHEST))
+    for c in range(C):
+        score = min(max(scores[c], LOWEST), HIGHEST)
+        p[c] = np.exp(sharpness * (score - top))
+        total += p[c]
+    for c in range(C):
+        p[c] /= total
+    return sound
+
+
+@compiled
 def fill(scores, sharpness, counts, p):  # type: ignore[no-untyped-def]
     """Fill p (S K + 1 + N, C), whose last N rows are probabilities and only get a `LEAST` share.
 
@@ -121,18 +138,8 @@ def fill(scores, sharpness, counts, p):  # type: ignore[no-untyped-def]
     S = sharpness.shape[0]
     sound, everything = True, 0.0
     for k in range(K):
-        top = LOWEST
-        for c in range(C):
-            sound = sound and abs(scores[k, c]) <= LARGEST  # nan is not
-            top = max(top, min(scores[k, c], HIGHEST))
         for s in range(S):
-            total = 0.0
-            for c in range(C):
-                score = min(max(scores[k, c], LOWEST), HIGHEST)
-                p[s * K + k, c] = np.exp(sharpness[s] * (score - top))
-                total += p[s * K + k, c]
-            for c in range(C):
-                p[s * K + k, c] /= total
+            sound = soften(scores[k], sharpness[s], p[s * K + k]) and sound
     n = 0.0
     for c in range(C):
         n += counts[c]

@@ -1,7 +1,7 @@
 """Regression and classification: how to predict, and how to score a prediction."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite, log
+from math import fsum, isfinite, log
 from typing import Any, Protocol
 
 from iln_stream.loop.baselines import (
@@ -181,10 +181,14 @@ class Classification:
         )
 
     def loss(self, y_pred: Mapping[Any, float], y: Any) -> float:
-        """Return -log of y's probability, at least 0; 0 before any class is known."""
+        """Return -log of y's probability, at least 0; 0 before any class is known.
+
+        A class that was not predicted has what the others leave of 1.
+        """
         if not y_pred:
             return 0.0
-        return -log(min(max(y_pred.get(y, 0.0), self.least), 1.0))
+        p = y_pred[y] if y in y_pred else round(1.0 - fsum(y_pred.values()), 12)
+        return -log(min(max(p, self.least), 1.0))
 
     def scores(self, window: int, flags: Sequence[FlagSpec] = ()) -> Scores:
         """Return empty scores of log loss and accuracy."""

@@ -33,7 +33,8 @@ def classification(model: base.Classifier, events: Sequence[Event]) -> dict[str,
         # Without a prediction there is neither confidence nor hit.
         guess = max(probabilities, key=lambda c: probabilities[c], default=None)
         correct += guess == y
-        log_loss -= math.log(max(probabilities.get(y, 0.0), LEAST_PROBABILITY))
+        rest = 1.0 - math.fsum(probabilities.values()) if probabilities else 0.0
+        log_loss -= math.log(max(probabilities.get(y, rest), LEAST_PROBABILITY))
         confidences.append(probabilities.get(guess, 0.0))
         hits.append(guess == y)
         answers.append(probabilities)

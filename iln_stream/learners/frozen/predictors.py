@@ -392,15 +392,18 @@ def predict_classes(parts: Parts, X: Matrix) -> Matrix:
     """Return the probabilities (n, C) for raw inputs X (n, d), nan where absent.
 
     The experts are, in this order: for each sharpness softmax(sharpness scores) of each ridge; the
-    frequencies of the classes; Gaussian naive Bayes; the past classes; and the networks.
+    frequencies of the classes; Gaussian naive Bayes; the past classes; the changes of the inputs;
+    and the networks.
 
     Parts: stats (7, d); ridges, with units and theta (C, D); sharpness (S,); frequencies and
-    log_frequencies (C,); naive_bayes; past (5, C); networks, and their encoding; rule, with the
-    weights (K,) of the experts and which of them are awake; correction, with the experts that take
-    part and their weights; and mixture, the weights (2,) before and after the correction.
+    log_frequencies (C,); naive_bayes; past (5, C); changes; networks, and their encoding; rule,
+    with the weights (K,) of the experts and which of them are awake; correction, with the experts
+    that take part and their weights; and mixture, the weights (2,) before and after the correction.
     """
     row, z = standardised(parts["stats"], X)
     n_classes = len(parts["frequencies"])
+    if n_classes == 1:
+        return np.tile(parts["frequencies"], (len(X), 1))
     scores = [features(ridge["units"], z) @ ridge["theta"].T for ridge in parts["ridges"]]
     clipped = [np.clip(each, LOWEST, HIGHEST) for each in scores]
     frequencies, *past = (
@@ -411,6 +414,7 @@ def predict_classes(parts: Parts, X: Matrix) -> Matrix:
         frequencies,
         _softmax(_naive_bayes(parts["naive_bayes"], z) + parts["log_frequencies"]),
         *past,
+        *_input_changes(parts["changes"], row, z),
         *_class_networks(parts, row),
     ]
     p = (1.0 - LEAST) * np.stack(experts, axis=1) + LEAST / n_classes
@@ -443,6 +447,19 @@ def _naive_bayes(model: Parts, z: Matrix) -> Matrix:
     errors = (z[:, None] - mean) ** 2 / variance
     value: Matrix = -0.5 * (np.log(variance) + errors).sum(axis=2)
     return value
+
+
+def _input_changes(form: Parts | None, row: Matrix, z: Matrix) -> list[Matrix]:
+    """Probabilities by inputs and their distances from `means` (d, S) of past events, in `sd`."""
+    if form is None:
+        return []
+    means, sd = form["means"], form["sd"]
+    d = len(means)
+    distances = (row[:, :d, None] - means) / np.where(sd > 0.0, sd, np.inf)[:, None]
+    distances = np.clip(np.where(means < ABSENT, np.nan_to_num(distances), 0.0), -5.0, 5.0)
+    v = np.concatenate([z[:, :d, None], distances], axis=2).reshape(len(row), -1)
+    scores = features(form["units"], v) @ form["theta"].T
+    return [_softmax(form["sharpness"] * np.clip(scores, LOWEST, HIGHEST))]
 
 
 def _class_networks(parts: Parts, row: Matrix) -> list[Matrix]:
@@ -531,8 +548,8 @@ def _without_plain_forecasts(state: StateDict) -> StateDict:
 
 
 def _without_past(state: StateDict) -> StateDict:
-    """From version 1, which had no past classes."""
-    return {**state, "parts": {**state["parts"], "past": ()}}
+    """From version 1, which had neither past classes nor changes."""
+    return {**state, "parts": {**state["parts"], "past": (), "changes": None}}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

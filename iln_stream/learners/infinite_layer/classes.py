@@ -17,6 +17,7 @@ from iln_stream.learners.infinite_layer.expert import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.class_networks import ClassNetworks
 from iln_stream.learners.infinite_layer.experts.class_ridges import ClassRidges
 from iln_stream.learners.infinite_layer.experts.gaussian_naive_bayes import GaussianNaiveBayes
+from iln_stream.learners.infinite_layer.experts.input_changes import InputChanges
 from iln_stream.learners.infinite_layer.experts.past_classes import WAITING, PastClasses
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec, WeightDistribution
@@ -58,8 +59,12 @@ STACKED = range(SCORES, 2 * SCORES)
 FREQUENCIES = SCORES * len(SHARPNESS)
 NAIVE_BAYES = FREQUENCIES + 1
 PAST = slice(NAIVE_BAYES + 1, NAIVE_BAYES + 1 + len(PastClasses.names))
-NETWORKS_FROM = PAST.stop
+CHANGES = slice(PAST.stop, PAST.stop + len(InputChanges.names))
+NETWORKS_FROM = CHANGES.stop
 """Places of these experts, after the ridges' and before the networks'."""
+
+LATER = slice(PAST.start, CHANGES.stop)
+"""Those that an engine of an older release did not have: at first they sleep."""
 
 MIXED, CORRECTED = range(2)
 """What the last mixture weighs: the rule's mixture of all experts, and its correction."""
@@ -69,9 +74,9 @@ class ClassificationEngine(Engine):
     """Experts that predict each class, and the mixtures that make one prediction of them.
 
     Each ridge's scores f_c become probabilities by softmax(beta f), with beta = 3, 6, 12 and 24:
-    four experts each. Gaussian naive Bayes and the classes' frequencies are one each, the past
-    classes make five predictions, and each network two. ML-Poly mixes all, a log-linear correction
-    follows, and a Bayesian mixture weighs what there was before and after it.
+    four experts each. Gaussian naive Bayes, the classes' frequencies and the changes of the inputs
+    are one each, the past classes make five predictions, and each network two. ML-Poly mixes all, a
+    log-linear correction follows, and a Bayesian mixture weighs what there was before and after it.
 
     While a part is broken, that is until the next event is learned, the classes' frequencies are
     the prediction.
@@ -86,8 +91,8 @@ class ClassificationEngine(Engine):
     """
 
     parts = (
-        "inputs", "memory", "ridges", "linear", "naive_bayes", "past", "networks", "rule",
-        "correction", "mixture", "healer",
+        "inputs", "memory", "ridges", "linear", "naive_bayes", "past", "changes", "networks",
+        "rule", "correction", "mixture", "healer",
     )  # fmt: skip
     own = ("classes", "counts")
 
@@ -100,6 +105,7 @@ class ClassificationEngine(Engine):
         self.linear = ClassRidges(LINEAR, 0)
         self.naive_bayes = GaussianNaiveBayes(self.inputs, self.memory)
         self.past = PastClasses(self.memory)
+        self.changes = InputChanges(self.inputs, self.memory)
         self.networks = ClassNetworks(NETWORKS, RING, self.inputs, self.memory, key)
         K = NETWORKS_FROM + len(self.networks.names)
         self.rule = LogLossRule(K)
@@ -113,6 +119,7 @@ class ClassificationEngine(Engine):
                 "linear": self.linear,
                 "naive-bayes": self.naive_bayes,
                 "past": self.past,
+                "changes": self.changes,
                 "networks": self.networks,
                 "rule": self.rule,
                 "correction": self.correction,
@@ -157,7 +164,7 @@ class ClassificationEngine(Engine):
     def frozen(self) -> dict[str, Any]:
         """Return what `FrozenClassifier` predicts by; its arrays may be the engine's own."""
         awake = np.ones(len(self.rule.weights), bool)
-        awake[PAST] = not self.past.asleep
+        awake[LATER] = not self.past.asleep
         awake[NETWORKS_FROM:] = not self.networks.asleep
         by_sharpness = awake[:FREQUENCIES].reshape(-1, SCORES)
         by_sharpness[:, : len(RANDOM)] = np.logical_not(self.ridges.asleep)
@@ -165,10 +172,11 @@ class ClassificationEngine(Engine):
             "stats": self.inputs.stats[: UPPER + 1],
             "ridges": self.bank.frozen(self._event) + self.linear.frozen(self._event),
             "sharpness": SHARPNESS,
-            "frequencies": (self.counts + 1.0) / (self.counts.sum() + len(self.counts)),
+            "frequencies": (self.counts + 1.0) / (self.counts.sum() + max(len(self.counts), 2)),
             "log_frequencies": self._offsets,
             "naive_bayes": self.naive_bayes.frozen(),
             "past": self.past.frozen(self._event, self.counts),
+            "changes": self.changes.frozen(self._event),
             **self.networks.frozen(),
             "rule": {"weights": self.rule.weights, "awake": awake},
             "correction": {
@@ -257,6 +265,7 @@ class ClassificationEngine(Engine):
         self.ridges.learn(self._event, label, self._scores[:K])
         self.linear.learn(self._event, label, self._scores[K:])
         self.naive_bayes.learn(self._event, label)
+        self.changes.learn(self._event, label)
         self.networks.learn(self._event, label, self._offsets)
         if self.n % EVERY == 0 and not self.healer.inspect(self.n):
             self.healer.heal_all(self.n)
@@ -277,6 +286,7 @@ class ClassificationEngine(Engine):
         self.linear.add_class()
         self.naive_bayes.add_class()
         self.past.add_class()
+        self.changes.add_class()
         self.networks.add_class()
         self.ridges.resampler.start_over()
         self._make_scratch()
@@ -291,6 +301,7 @@ class ClassificationEngine(Engine):
         experts, mixtures = self._experts, self._mixtures
         self.naive_bayes.predict(event, self._offsets, experts[NAIVE_BAYES])
         self.past.predict(event, self.counts, experts[PAST])
+        self.changes.predict(event, experts[CHANGES])
         self.networks.predict(event, self._offsets, experts[NETWORKS_FROM:])
         finite = fill(self._scores, SHARPNESS, self.counts, experts)
         awake = NETWORKS_FROM if self.networks.asleep else len(experts)
@@ -308,7 +319,7 @@ class ClassificationEngine(Engine):
         """Let experts that sleep adopt the mixture of the others among the first `n_awake`."""
         p, left_out = self._experts[:n_awake], np.zeros(n_awake, bool)
         left_out[:FREQUENCIES].reshape(-1, SCORES)[:, : len(RANDOM)] = self.ridges.asleep
-        left_out[PAST] = self.past.asleep
+        left_out[LATER] = self.past.asleep
         weights = np.where(left_out, 0.0, self.rule.weights[:n_awake])
         if not weights.any():
             weights = 1.0 - left_out
@@ -324,6 +335,7 @@ class ClassificationEngine(Engine):
             (self.linear, wild[K:]),
             (self.naive_bayes, broken[NAIVE_BAYES : NAIVE_BAYES + 1]),
             (self.past, broken[PAST]),
+            (self.changes, broken[CHANGES]),
             (self.networks, broken[NETWORKS_FROM:]),
         ]
         faults = [(part, which) for part, which in marked if which.any()]
@@ -334,7 +346,9 @@ class ClassificationEngine(Engine):
         self._mixtures[:] = experts[FREQUENCIES]
 
     def _widen(self, n_columns: int) -> None:
-        for part in (self.memory, self.ridges, self.linear, self.naive_bayes, self.networks):
+        for part in (
+            self.memory, self.ridges, self.linear, self.naive_bayes, self.changes, self.networks
+        ):  # fmt: skip
             part.widen(n_columns)
         self._make_scratch()
 
@@ -351,6 +365,7 @@ class ClassificationEngine(Engine):
             "frequencies",
             *self.naive_bayes.names,
             *self.past.names,
+            *self.changes.names,
             *self.networks.names,
         )
 
@@ -377,20 +392,27 @@ class ClassificationEngine(Engine):
         self._make_scratch()
 
 
-def with_past_classes(learned: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an engine's state of version 5, which has no past classes, as one of version 6."""
-    past = PastClasses(Memory(MEMORY, 0))
+def with_past(learned: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an engine's state of version 5 as one of version 6.
+
+    It knew neither the past classes nor the changes of the inputs.
+    """
+    memory = Memory(MEMORY, 0)
+    past, changes = PastClasses(memory), InputChanges(Inputs(1, memory), memory)
+    changes.widen(len(learned["memory"]["columns"]))
     for _ in learned["classes"]:
         past.add_class()
+        changes.add_class()
     past.counts_from = learned["memory"]["n"] + WAITING
-    correction, N, first = learned["correction"], len(past.names), len(STACKED) + 1
+    correction, N, first = learned["correction"], LATER.stop - LATER.start, len(STACKED) + 1
     before = np.insert(np.ones(len(correction["weights"]), bool), [first] * N, False)
     covariance = np.eye(len(before)) / PRECISION
     covariance[np.ix_(before, before)] = correction["covariance"]
     return {
         **learned,
         "past": past.state(),
-        "rule": {"table": np.insert(learned["rule"]["table"], [PAST.start] * N, 0.0, axis=1)},
+        "changes": changes.state(),
+        "rule": {"table": np.insert(learned["rule"]["table"], [LATER.start] * N, 0.0, axis=1)},
         "correction": {
             "weights": np.insert(correction["weights"], [first] * N, 0.0),
             "covariance": covariance,

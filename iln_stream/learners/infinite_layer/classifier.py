@@ -35,11 +35,11 @@ MOST_CLASSES = 1_000
 """Of a classifier: at each event all of them take time, 0.05 s for so many."""
 
 
-def _with_past_classes(state: StateDict) -> StateDict:
-    """From version 5: past classes are counted from the next event on, and count later."""
-    from iln_stream.learners.infinite_layer.classes import with_past_classes
+def _with_past(state: StateDict) -> StateDict:
+    """From version 5: what sees the past learns from the next event on, and counts later."""
+    from iln_stream.learners.infinite_layer.classes import with_past
 
-    return {**state, "learned": with_past_classes(state["learned"])}
+    return {**state, "learned": with_past(state["learned"])}
 
 
 @restorable
@@ -56,7 +56,8 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
     long as the stream runs. Gaussian naive Bayes (`naive-bayes`) and the class `frequencies` are
     experts, too. Five see the past classes alone: the last class (`no-change`), those that followed
     it before (`successors`), the class one period ago (`seasonal`), and how often each came lately
-    (`rates-20`, `rates-200`).
+    (`rates-20`, `rates-200`). One, `changes`, is linear in the inputs and in their distances from
+    the means of the last 1, 4, 16 and 64 events.
 
     ML-Poly, a mixing rule without a learning rate, mixes the experts' probabilities. The mixture is
     corrected by powers of the experts' probabilities, which Newton steps fit to the log loss, and
@@ -70,9 +71,10 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
         Seeds all randomness. None: drawn from the system's entropy.
     max_columns
         The most input names given a column; the inputs of later names are left out and counted in
-        `n_overflowed`. Time and memory grow with its square. Categories, inputs "field=category" of
-        value 1, are not left out: those without a column, beyond 32 of a field, are hashed into a
-        bounded table of effects on the prediction, and counted in `n_hashed`.
+        `n_overflowed`. Time and memory grow with its square. Inputs of value 1 are not left out:
+        those without a column, as the words of a text, and categories "field=category" beyond 32 of
+        a field, are hashed into a bounded table of effects on the prediction, and counted in
+        `n_hashed`.
 
     Examples
     --------
@@ -88,7 +90,7 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
     _engine: "ClassificationEngine"
 
     state_version = 6
-    migrations: ClassVar = {5: _with_past_classes}
+    migrations: ClassVar = {5: _with_past}
 
     def __init__(self, seed: int | None = None, max_columns: int = 256) -> None:
         super().__init__()
@@ -97,7 +99,7 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
         self.max_columns = max_columns
         self._key = random_key(seed)
         self._engine = self._new_engine()
-        self._categories = HashedCategories(max_columns, ClassEffects)
+        self._categories = HashedCategories(max_columns, ClassEffects, words=True)
         self._beginning = []
 
     def _new_engine(self) -> Any:
@@ -113,6 +115,8 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
     def predict_proba_one(self, x: Mapping[Any, float]) -> dict[base.typing.ClfTarget, float]:
         """Return the probability of each class seen so far; empty before the first.
 
+        They sum to 1, but a lone class has (n + 1) / (n + 2) after n events: another may come.
+
         Raises
         ------
         ValueError
@@ -120,26 +124,33 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
 
         """
         with self._turn:
-            event = self._with_hashed(x)
-            if event is None:
-                return self._engine.predict(x)
-            found = self._engine.predict(event.x)
-            effects = self._categories.effects
-            if effects is None or not found:
-                return found
-            look = effects.look(event.names, _array(found))
-            mixed = effects.mixed(look)
-            if not math.isfinite(mixed.sum()):
-                return found
-            self._last_look = event, look
-            return dict(zip(found, mixed.tolist(), strict=True))
+            found = self._probabilities(x)
+            if len(found) == 1:  # as frequent as if the classes had been two from the beginning
+                n = float(self._engine.counts[0])
+                return dict.fromkeys(found, (n + 1.0) / (n + 2.0))
+            return found
+
+    def _probabilities(self, x: Mapping[Any, float]) -> dict[Any, float]:
+        event = self._with_hashed(x)
+        if event is None:
+            return self._engine.predict(x)
+        found = self._engine.predict(event.x)
+        effects = self._categories.effects
+        if effects is None or not found:
+            return found
+        look = effects.look(event.names, _array(found))
+        mixed = effects.mixed(look)
+        if not math.isfinite(mixed.sum()):
+            return found
+        self._last_look = event, look
+        return dict(zip(found, mixed.tolist(), strict=True))
 
     def predict_token(
         self, x: Mapping[Any, float]
     ) -> tuple[dict[base.typing.ClfTarget, float], NDArray[np.float64]]:
         """Return the probabilities of `predict_proba_one`, and a token for `learn_token`.
 
-        A token has 21 numbers for two classes, and 73 for five and more: what each expert gave the
+        A token has 21 numbers for two classes, and 75 for five and more: what each expert gave the
         four most probable classes, and the others together. It is valid for later states of this
         learner, those of a snapshot included.
 

@@ -115,7 +115,7 @@ MOST_FIELDS = 64
 """Fields with statistics of their own; further ones have common ones."""
 
 OTHERS = ""
-"""Name of these further fields."""
+"""Name of these further fields, and of words: indicators whose names have no field."""
 
 
 class Routing:
@@ -130,11 +130,14 @@ class Routing:
     ----------
     max_columns
         The most names that get a column.
+    words
+        Whether any text of value 1 that finds no column is hashed, as in a bag of words.
 
     """
 
-    def __init__(self, max_columns: int) -> None:
+    def __init__(self, max_columns: int, *, words: bool = False) -> None:
         self.max_columns = max_columns
+        self.words = words
         self.fields: list[str] = []
         """Fields with hashed names, by the first of them; at most `MOST_FIELDS` and `OTHERS`."""
         self.whole: list[str] = []
@@ -149,7 +152,7 @@ class Routing:
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies follow their own engine's columns."""
-        kept = ("max_columns", "fields", "whole")
+        kept = ("max_columns", "words", "fields", "whole")
         return {name: value for name, value in self.__dict__.items() if name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -183,6 +186,8 @@ class Routing:
         for name in fresh:
             field = field_of(name, x[name])
             if field is None:
+                if room <= 0 and self.words and x[name] == 1.0 and isinstance(name, str):
+                    names[name] = hashed(name, OTHERS)
                 room -= name not in place
                 continue
             n_columns = self._n_columns.get(field, 0) + more.get(field, 0)
@@ -225,7 +230,8 @@ class Routing:
 
 
 def _warn(field: str) -> None:
-    which = f"the field {field!r:.60}" if field != OTHERS else f"fields beyond {MOST_FIELDS}"
+    others = f"what has no field, or one beyond {MOST_FIELDS},"
+    which = others if field == OTHERS else f"the field {field!r:.60}"
     warnings.warn(
         f"{which} has more categories than columns (at most {COLUMNS_PER_FIELD} each, and "
         f"max_columns in all): new categories are hashed into {N_CELLS:,} cells, and the "
@@ -283,11 +289,13 @@ class HashedCategories(Generic[E]):
         The most names that get a column.
     make
         Makes the effects, once a category is hashed.
+    words
+        As of `Routing`.
 
     """
 
-    def __init__(self, max_columns: int, make: type[E]) -> None:
-        self.routing = Routing(max_columns)
+    def __init__(self, max_columns: int, make: type[E], *, words: bool = False) -> None:
+        self.routing = Routing(max_columns, words=words)
         self.distinct = DistinctNames()
         self.n_hashed = 0
         self.n_reset = 0

@@ -27,7 +27,7 @@ def test_each_expert_is_reported_by_its_name():
     weights = engine.expert_weights()
     networks = [f"{name}-{end}" for name in NETWORKS for end in ("short", "long")]
     ridges = ["dense", "sparse", "sharp", "linear", "frequencies", "naive-bayes"]
-    assert list(weights) == [*ridges, *PastClasses.names, *networks, "correction"]
+    assert list(weights) == [*ridges, *PastClasses.names, "changes", *networks, "correction"]
     assert sum(weights.values()) == pytest.approx(1.0)
 
 

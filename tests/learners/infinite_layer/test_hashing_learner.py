@@ -247,3 +247,17 @@ def test_huge_targets_keep_numbers_finite():
         model.learn_one({f"id={k % 60}": 1.0}, (-1.0) ** k * 1e150 * (k % 5 == 0) + k)
     model_of(state_of(model))  # refuses a state that is not finite
     assert np.isfinite(model.predict_one({"id=5": 1.0}))
+
+
+def test_words_without_a_column_are_hashed():
+    """A classifier learns what a word says even if all columns are taken; other numbers than 1 are
+    left out, and counted."""
+    rng, model, right = np.random.default_rng(4), InfiniteLayerClassifier(seed=1, max_columns=3), []
+    for i in rng.integers(40, size=400).tolist():
+        x = {"and": 1.0, "of": float(rng.integers(2)), "the": 1.0, f"word-{i}": 1.0}
+        right.append(model.predict_one(x) == i % 2)
+        model.learn_one(x, i % 2)
+    assert np.mean(right[200:]) > 0.95
+    assert (model.n_hashed, model.n_overflowed) == (400, 0)
+    model.learn_one({"word-1": 2.0, "word-2": 0.0}, 1)
+    assert (model.n_hashed, model.n_overflowed) == (400, 2)
