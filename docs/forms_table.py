@@ -42,6 +42,7 @@ FORMS: tuple[tuple[str, str, str, dict[str, str], float | str], ...] = (
     ("a quarter", "2026Q1", "time", {}, 1767225600.0),
     ("digits alone, 8, 12 or 14", "20260131", "time", {}, 1769817600.0),
     ("a month and a year", "01.2026", "time %m.%Y", {}, 1767225600.0),
+    ("a year and a month", "2026.01", "time %Y.%m", {}, 1767225600.0),
     ("other digits", "2026013112", "time %Y%m%d%H", {}, 1769860800.0),
     ("a year", "2026", "time %Y", {}, 1767225600.0),
     ("days of Excel", "46053.5", "time days since 1899-12-30", {}, 1769860800.0),

@@ -135,6 +135,8 @@ def _order(values: Sequence[str]) -> DateOrder | None:
     in_order = [each for each in orders if _grow(times[each])]
     if len(in_order) == 2 and len(dates) >= 4 * len(set(times["dmy"])):  # several a day
         in_order = [min(orders, key=lambda each: max(times[each]) - min(times[each]))]
+    if len(in_order) == 2 and len({each[4] for each in dates}) > 1:  # the first of each month
+        in_order = [o for o, at in (("dmy", 1), ("mdy", 3)) if {int(d[at]) for d in dates} == {1}]
     return in_order[0] if len(in_order) == 1 else None
 
 

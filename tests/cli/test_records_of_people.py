@@ -127,6 +127,13 @@ FILES = {
     "month.year": ("a.csv", text(["Monat", "load"],
                                  [[f"{1 + i % 12:02}.{2000 + i // 12}" for i in range(N)], LOAD]),
                    {"types": {"Monat": "time %m.%Y"}}),
+    "a year that could be a clock": ("a.csv", text(["year", "date", "load"], [
+        [2005 + i // 30 for i in range(N)],
+        [f"{2005 + i // 30}-{1 + i % 30 // 3:02}-01" for i in range(N)], LOAD]),
+        {"time_field": "date", "time_features": ["day_of_year"]}),
+    "the first of each month": ("a.csv", text(["month", "load"], [
+        [f"01-{1 + i % 12:02}-{1982 + i // 12}" for i in range(N)], LOAD]),
+        {"date_order": "dmy", "time_field": "month"}),
     "yymmdd": ("a.csv", text(["date", "load"], [[f"{h:%y%m%d}" for h in DAYS], LOAD]),
                {"types": {"date": "time %y%m%d"}}),
     "ddmmyyyy": ("a.csv", text(["date", "load"], [[f"{h:%d%m%Y}" for h in DAYS], LOAD]),
