@@ -1,5 +1,6 @@
 """From a path to the learner that is saved there, and `iln_stream.save`."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +55,10 @@ def save(model: Any, path: Path | str) -> None:
 
 
 def is_model_file(path: Path) -> bool:
-    """Return whether a file looks like one that `save` wrote."""
-    with open_stored(path) as file:
+    """Return whether a file looks like one that `save` wrote; False if it can't be read."""
+    with suppress(OSError), open_stored(path) as file:
         return file.read(len(_MAGIC)) == _MAGIC
+    return False
 
 
 def model_in(path: Path) -> Any:
