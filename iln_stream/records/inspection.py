@@ -136,7 +136,8 @@ def _order(values: Sequence[str]) -> DateOrder | None:
     if len(in_order) == 2 and len(dates) >= 4 * len(set(times["dmy"])):  # several a day
         in_order = [min(orders, key=lambda each: max(times[each]) - min(times[each]))]
     if len(in_order) == 2 and len({each[4] for each in dates}) > 1:  # the first of each month
-        in_order = [o for o, at in (("dmy", 1), ("mdy", 3)) if {int(d[at]) for d in dates} == {1}]
+        days = {"dmy": {v[1] for v in dates}, "mdy": {v[3] for v in dates}}
+        in_order = [each for each in orders if all(int(day) == 1 for day in days[each])]
     return in_order[0] if len(in_order) == 1 else None
 
 
