@@ -11,7 +11,7 @@ from iln_stream.kernels.mixing import DISCOUNT, WEIGHT, regret
 from iln_stream.kernels.ridges import dot, learn_blocks
 
 ROUNDING = 1e-9
-"""A rank this close to a whole number is that number: 20 x .05 is 1."""
+"""A rank this close to a whole number is that number: 20 x 0.05 is 1."""
 
 
 @compiled
@@ -156,7 +156,7 @@ def mixed(rules, low, high, j):  # type: ignore[no-untyped-def]
 
 @compiled
 def stretch(tally, level):  # type: ignore[no-untyped-def]
-    """Factor that stretches the mixture: exp(.2 z^4), z the excess misses in standard errors."""
+    """Factor that stretches the mixture: exp(0.2 z^4), z the excess misses in standard errors."""
     variance = level * ((1.0 - level) * tally[COUNTED] + FIRM)
     z = tally[EXCESS] / np.sqrt(variance)
     exponent = min(GAIN * np.abs(z) ** POWER, LARGEST_EXPONENT)

@@ -102,7 +102,7 @@ LARGEST_Z, LARGEST_LAG = 1e9, 1e50
 
 SEASON_SPAN, SEASON_LEAST, SEASON_SHARE, SEASON_BETTER, SEASON_CLIP = 1000.0, 12.0, 0.25, 0.9, 2.0
 """Differences one period apart are compared over about the last 1000 events, within two units. A
-period needs 12 events and a quarter of itself beyond it, and .9 of the mean |difference|."""
+period needs 12 events and a quarter of itself beyond it, and 0.9 of the mean |difference|."""
 
 SEASON_EARLY, SEASON_EVERY = 128, 8
 """After the first events the best period is looked for at every eighth only."""

@@ -37,7 +37,7 @@ def preactivations(omega, b, v, u):  # type: ignore[no-untyped-def]
 
 @compiled
 def features(omega, b, activation, linear, v, u, phi):  # type: ignore[no-untyped-def]
-    """phi = [3 sqrt(2/R) sigma(u), 1, .3 v], shape (R + 1 + d,); v only where `linear` is 1."""
+    """phi = [3 sqrt(2/R) sigma(u), 1, 0.3 v], shape (R + 1 + d,); v only where `linear` is 1."""
     R = u.shape[0]
     if R > 0:
         scale = unit_scale(R)
@@ -358,7 +358,7 @@ def _mirror(block):  # type: ignore[no-untyped-def]
     """Make a block exactly symmetric.
 
     Rounding makes the two triangles differ slightly, and every row multiplies the difference by
-    1 / forgetting: .999^-36,000 is 1 / eps. Mirroring once in n rows keeps it from growing.
+    1 / forgetting: 0.999^-36,000 is 1 / eps. Mirroring once in n rows keeps it from growing.
     """
     for i in range(block.shape[0]):
         for j in range(i):
