@@ -567,29 +567,28 @@ def _field(
     finite = [number for number in numbers if number is not None]
     mostly = 2 * len(finite) > len(present)
     low, high = (min(finite), max(finite)) if mostly else _extremes(distinct)
-    whole = bool(numbers) and all(map(_is_whole, numbers))
+    whole = bool(numbers) and all(map(float.is_integer, finite))
     code = BY_NAME if whole and len(distinct) > 1 and named_as_code else ""
-    if any(kind == "number as text" and _has_leading_zero(value) for value, kind in pairs):
+    texts = [value for value in present if isinstance(value, str)]
+    numbers_as_text = [value for value, kind in pairs if kind == "number as text"]
+    if any(map(_LEADING_ZERO.match, numbers_as_text)):
         code = "leading zeros"
         low, high = _extremes(distinct)
-    elif any(kind == "number as text" and _PART_NUMBER.fullmatch(value) for value, kind in pairs):
+    elif any(map(_PART_NUMBER.fullmatch, numbers_as_text)):
         code = "" if any("." in str(value) for value in present) else "part numbers"
     role, kind, why = _guess(present, n_missing, kinds, len(distinct), code)
     if dressed and role != "ignored":
         kind, why = dressed, "numbers in dress"
-    elif amounts and 2 * n_numbers >= len(pairs):
-        if len(units) > 1:
-            why = f"{DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
-        else:
-            why = SOME_NUMBERS if why == _NEW else why
+    elif amounts and 2 * n_numbers >= len(pairs) and (len(units) > 1 or why == _NEW):
+        several = f"{DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
+        why = several if len(units) > 1 else SOME_NUMBERS
     if name in given.types or given.type_of(name) != "auto":
         role, kind, why = "input", given.type_of(name), AS_GIVEN
     elif role == "ignored" and name in given.features:
         role, why = "input", ""
-    elif not dressed and (unread := _unread_times(name, present, kinds)):
-        why = unread
+    elif not dressed and 2 * kinds["text"] > len(present):
+        why = _unread_times(name, texts) or why
     field = Field(name, kinds, n_missing, len(distinct), low, high, role, kind, why)
-    texts = [value for value in present if isinstance(value, str)]
     if groups(texts, "," if given.notation.decimal == "." else ".") == "maybe":
         field = field._replace(grouped="thousands")
     elif groups(texts, given.notation.decimal) == "yes":
@@ -610,11 +609,8 @@ def _amounts(pairs: Iterable[tuple[Any, str]], notation: Notation) -> dict[str, 
     return {text: each for text, each in found.items() if each is not None}
 
 
-def _unread_times(name: str, present: Sequence[Any], kinds: Counter[str]) -> str:
+def _unread_times(name: str, texts: Sequence[str]) -> str:
     """Return why texts that look like times are none, unless they are read later; empty: no."""
-    texts = [value for value in present if isinstance(value, str)]
-    if 2 * kinds["text"] <= len(present) or not texts:
-        return ""
     if look_like_dates(texts):
         return DATES
     is_time = sum(any(f.fullmatch(text.strip()) for f in (_DATED, _CLOCK)) for text in texts)
@@ -623,6 +619,7 @@ def _unread_times(name: str, present: Sequence[Any], kinds: Counter[str]) -> str
     return UNREAD if is_time >= MOSTLY * len(texts) or named else ""
 
 
+_LEADING_ZERO = re.compile(r"\s*[+-]*0\d")
 _PART_NUMBER = re.compile(r"\d+[eE]\d+")
 """Programs write a dot or a sign into such numbers."""
 
@@ -641,10 +638,6 @@ def _sentinel(present: Sequence[Any], notation: Notation) -> str | None:
         if counted[low] >= _AGAIN and gap > span and low not in (0.0, 1.0):
             return as_text(low) if abs(low) < 1e15 else repr(low)
     return None
-
-
-def _is_whole(number: float | None) -> bool:
-    return number is None or number.is_integer()
 
 
 def _named_as_code(name: str, names: Collection[str]) -> bool:
@@ -674,30 +667,23 @@ def _guess(
     if sum(kinds[kind] for kind in _NUMERIC) >= MOSTLY * n:
         if code and is_new:
             return "ignored", "auto", NEW_BY_NAME if code == BY_NAME else _NEW
-        return ("input", "category", code) if code else _guess_of_numbers(kinds)
+        if code:
+            return "input", "category", code
+        if n_odd := sum(kinds[kind] for kind in _TEXTS):
+            return "input", "number", f"{n_odd} are no numbers"
+        if kinds["number as text"]:
+            return "input", "number", "numbers as text"
+        return "input", "auto", ""
     if set(kinds) == {"boolean as text"}:
         return "input", "boolean", "booleans as text"
     if kinds["text"] and is_new:
         return "ignored", "auto", _NEW
-    if n >= _FEW and n_distinct > n / 2 and _is_free_text(present):
+    n_long = sum(isinstance(value, str) and len(value.split()) >= _WORDS for value in present)
+    if n >= _FEW and n_distinct > n / 2 and n_long > n / 2:
         return "ignored", "auto", "free text"
     if kinds["number as text"]:
         return "input", "category", ALSO_TEXTS
     return "input", "auto", ""
-
-
-def _guess_of_numbers(kinds: Counter[str]) -> tuple[Role, FieldType, str]:
-    if n_odd := sum(kinds[kind] for kind in _TEXTS):
-        return "input", "number", f"{n_odd} are no numbers"
-    if kinds["number as text"]:
-        return "input", "number", "numbers as text"
-    return "input", "auto", ""
-
-
-def _is_free_text(values: Sequence[Any]) -> bool:
-    """Whether most values are texts of several words."""
-    n = sum(isinstance(value, str) and len(value.split()) >= _WORDS for value in values)
-    return n > len(values) / 2
 
 
 def _is_named_time(name: str) -> bool:
@@ -801,11 +787,6 @@ def _as_number(value: Any, notation: Notation) -> float | None:
     except (OverflowError, TypeError):  # an integer beyond a double; no number
         return None
     return number if isfinite(number) else None
-
-
-def _has_leading_zero(text: str) -> bool:
-    digits = text.strip().lstrip("+-")
-    return len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()
 
 
 def _extremes(distinct: Counter[str]) -> tuple[Any, Any]:

@@ -6,6 +6,7 @@ from statistics import median
 from typing import Any
 
 from iln_stream.records.decoding import MalformedError
+from iln_stream.records.times import COMPACT
 from iln_stream.records.values import USUAL, FieldType, Notation, as_input
 
 _DAY = 86_400.0
@@ -14,7 +15,6 @@ _FORMS = {
     10: ("%Y%m%d%H",), 12: ("%Y%m%d%H%M",), 14: ("%Y%m%d%H%M%S",),
 }  # fmt: skip
 """Of numbers, by how many characters they have."""
-_READ_AS_THEY_ARE = ("%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S")
 
 _OLDEST, _LATEST = -1.5e10, 7.3e9
 """POSIX seconds of the years 1494 and 2201."""
@@ -65,7 +65,7 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
             is_usual, grows = form.startswith("%Y"), is_monotonic(times)
             sure = is_usual and (size > 8 or (size == 8 and (is_named or grows)))
             if sure or (is_named and grows):
-                return "" if form in _READ_AS_THEY_ARE else form
+                return "" if form in COMPACT.values() else form
     grows = is_monotonic(numbers)
     regular = len({b - a for a, b in pairwise(numbers)}) <= 2
     if is_named and grows and (regular or len(set(numbers)) > len(numbers) / 2):
