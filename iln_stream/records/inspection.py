@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice, takewhile
 from math import isfinite
 from statistics import StatisticsError, correlation
 from typing import Any, Literal, NamedTuple
@@ -10,7 +11,15 @@ from typing import Any, Literal, NamedTuple
 from iln_stream.records.amounts import Amount, amount
 from iln_stream.records.fields import JOIN, FieldMapping
 from iln_stream.records.parsing import INDICATOR, flatten
-from iln_stream.records.time_spans import Seen, features_of, numeric_form, ordered_share, step_of
+from iln_stream.records.time_spans import (
+    features_of,
+    is_monotonic,
+    known_times,
+    numeric_form,
+    ordered_share,
+    step_of,
+    time_of,
+)
 from iln_stream.records.times import DateOrder, posix_seconds
 from iln_stream.records.values import (
     NULLS,
@@ -132,18 +141,13 @@ def _order(values: Sequence[str]) -> DateOrder | None:
         return "dmy"
     orders: tuple[DateOrder, ...] = ("dmy", "mdy")
     times = {each: [posix_seconds(f"{v[1]}/{v[3]}/{v[4]}", each) for v in dates] for each in orders}
-    in_order = [each for each in orders if _grow(times[each])]
+    in_order = [each for each in orders if len(dates) > 2 and is_monotonic(times[each])]
     if len(in_order) == 2 and len(dates) >= 4 * len(set(times["dmy"])):  # several a day
         in_order = [min(orders, key=lambda each: max(times[each]) - min(times[each]))]
     if len(in_order) == 2 and len({each[4] for each in dates}) > 1:  # the first of each month
         days = {"dmy": {v[1] for v in dates}, "mdy": {v[3] for v in dates}}
         in_order = [each for each in orders if all(int(day) == 1 for day in days[each])]
     return in_order[0] if len(in_order) == 1 else None
-
-
-def _grow(times: Sequence[float]) -> bool:
-    """Return whether times only grow, or only fall."""
-    return len(times) > 2 and (times == sorted(times) or times == sorted(times, reverse=True))
 
 
 Role = Literal["label", "input", "id", "time", "weight", "ignored"]
@@ -342,10 +346,7 @@ def inspect_fields(
         n += 1
     for name in _absent_objects(values):
         del values[name]
-    found = [
-        _field(name, seen, n, given, _named_as_code(name, values)) for name, seen in values.items()
-    ]
-    return _as_given(_with_roles(found, values, n, given), given)
+    return _Roles(values, n, given).assigned()
 
 
 def _absent_objects(values: Mapping[str, Sequence[Any]]) -> list[str]:
@@ -361,71 +362,169 @@ def _absent_objects(values: Mapping[str, Sequence[Any]]) -> list[str]:
     ]
 
 
-def _with_roles(
-    found: list[Field], values: Mapping[str, Sequence[Any]], n: int, given: FieldMapping
-) -> list[Field]:
-    """Return the fields with the roles that are given, and guesses of the others."""
-    own = {given.target, given.id_field, given.weight_field, *given.time_parts}
-    own |= set(given.features)  # those that are named are inputs
-    not_ignored = FieldMapping(ignore=given.ignore)
-    free = {each.name for each in found if not_ignored.is_feature(each.name)} - own
-    times = _times_among([each for each in found if each.name in free], values, given)
-    parts: Sequence[str] = given.time_parts or _time_parts(times, found, values, free, given)
-    found = _with_time(found, parts, times, values, given)
-    if parts and not given.time_field:
-        base = parts[0]
-        for name in times.keys() - set(parts):  # a second time: how much later it is
-            kind = (
-                f"time since {base}"
-                if len(parts) == 1 and times[name] == times[base] == "time"
-                else "time"
-            )
-            found = [
-                e._replace(role="input", type=kind, why=TIME) if e.name == name else e
-                for e in found
-            ]
-    free -= set(parts)
-    labels = values.get(given.target or "", ())
-    ids = [
-        each.name
-        for each in found
-        if each.name in free and _is_id(each, n) and not _has_labels(values[each.name], labels)
-    ]
-    found = _with_one(found, "id", given.id_field or next(iter(ids), None))
-    found = _with_one(found, "weight", given.weight_field)
-    if given.target is not None:
-        return _with_copies(_with_label(found, given.target), values, given)
-    if given.features != FieldMapping().features:  # they are inputs, so none is the label
-        of_features = FieldMapping(features=given.features)
-        free = {name for name in free if not of_features.is_feature(name)}
-    free -= {e.name for e in found if e.why == TIME or (e.role != "input" and e.why != SAME)}
-    label, why = _possible_label([each for each in found if each.name in free])
-    return _with_copies(_with_label(found, label, why), values, given)
+class _Roles:
+    """Gives fields the roles that the settings name, and guesses the others."""
+
+    def __init__(self, values: Mapping[str, Sequence[Any]], n: int, given: FieldMapping) -> None:
+        self._values, self._n, self._given = values, n, given
+        self._present = {
+            name: [value for value in seen if not _is_missing(value, given.null_values)]
+            for name, seen in values.items()
+        }
+        self._fields = {
+            name: _field(name, present, n - len(present), given, _named_as_code(name, values))
+            for name, present in self._present.items()
+        }
+        roles = {given.target, given.id_field, given.weight_field, *given.time_parts}
+        roles |= set(given.features)  # those that are named are inputs
+        not_ignored = FieldMapping(ignore=given.ignore)
+        self._free = [name for name in values if not_ignored.is_feature(name) and name not in roles]
+
+    def assigned(self) -> list[Field]:
+        """Return the fields with their roles."""
+        given = self._given
+        times = self._time_types()
+        parts = given.time_parts or self._time_parts(times)
+        if parts:
+            self._free = [name for name in self._free if name not in parts]
+            self._assign_time(parts, times)
+        labels = self._values.get(given.target or "", ())
+        ids = (
+            name
+            for name in self._free
+            if _is_id(self._fields[name], self._n) and not _has_labels(self._values[name], labels)
+        )
+        self._assign("id", given.id_field or next(ids, None))
+        self._assign("weight", given.weight_field)
+        label = (given.target, "") if given.target is not None else self._possible_label()
+        self._assign("label", *label)
+        for name in self._copies():
+            self._set(name, why=COPY)
+        for name, each in self._fields.items():
+            if each.role in ("input", "ignored") and not given.is_feature(name):
+                self._set(name, role="ignored", type="auto", why=AS_GIVEN, maybe_code=False)
+        return list(self._fields.values())
+
+    def _set(self, name: str, **what: Any) -> None:
+        self._fields[name] = self._fields[name]._replace(**what)
+
+    def _assign(self, role: Role, name: str | None, why: str = "") -> None:
+        """Give a field a role; a label stays an amount, and one that can't be learned says so."""
+        if name not in self._fields:
+            return
+        each, is_label = self._fields[name], role == "label"
+        if is_label and each.kinds and not (each.is_number or each.is_class):
+            why = HARDLY
+        kind = each.type if is_label and each.type.startswith("amount") else "auto"
+        self._set(name, role=role, type=kind, why=why, maybe_code=each.maybe_code and is_label)
+
+    def _possible_label(self) -> tuple[str | None, str]:
+        given = self._given
+        free = [self._fields[name] for name in self._free]
+        if given.features != FieldMapping().features:  # they are inputs, so none is the label
+            of_features = FieldMapping(features=given.features)
+            free = [each for each in free if not of_features.is_feature(each.name)]
+        return _possible_label(
+            [e for e in free if e.why == SAME or (e.role == "input" and e.why != TIME)]
+        )
+
+    def _copies(self) -> list[str]:
+        """Return the inputs that say what the label says."""
+        numbers = {
+            name: [_as_number(value, self._given.notation) for value in self._values[name]]
+            for name, each in self._fields.items()
+            if each.is_number and each.role in ("label", "input") and each.n_distinct >= _FEW
+        }
+        labels = [name for name in numbers if self._fields[name].role == "label"]
+        return [
+            name
+            for name in numbers
+            if self._fields[name].role == "input"
+            and self._fields[name].why != AS_GIVEN
+            and any(_is_copy(numbers[name], numbers[label]) for label in labels)
+        ]
+
+    def _time_types(self) -> dict[str, FieldType]:
+        """Return the types of the fields that are times, the likeliest first.
+
+        Texts are times in any order; numbers need a usual name, or an order.
+        """
+        found: dict[str, tuple[tuple[bool, bool], FieldType]] = {}
+        for name in self._free:
+            each = self._fields[name]
+            if not {"boolean", "list", "bytes"}.isdisjoint(each.kinds) or each.n_distinct < 2:
+                continue
+            present = self._present[name]
+            is_text = 2 * each.kinds.get("text", 0) > len(present)
+            kind = _time_type(name, present, is_text, self._given.notation)
+            if kind is None:
+                continue
+            ordered = ordered_share(known_times(present, kind, self._given.notation)) >= 0.9
+            exact = name.rpartition(".")[2].lower() in _TIMES
+            if exact or ordered or is_text or (kind != "time" and _is_named_time(name)):
+                found[name] = ((not ordered, not exact), kind)
+        return {name: found[name][1] for name in sorted(found, key=lambda name: found[name][0])}
+
+    def _time_parts(self, times: Mapping[str, FieldType]) -> tuple[str, ...]:
+        """Return the field of the time, or those of date and clock, or of year, month and day."""
+        dates = [name for name, kind in times.items() if kind == "time"]
+        if dates:
+            days = known_times(self._present[dates[0]], "time", self._given.notation)
+            if len(set(days)) < len(days) and not any(time % 86_400 for time in days):
+                others = (name for name in self._free if name not in times)
+                clocks = (name for name in others if _is_clock(name, self._present[name]))
+                return (dates[0], *islice(clocks, 1))
+        else:
+            by_word = {name.lower(): name for name in reversed(self._free)}
+            named = (next((by_word[w] for w in words if w in by_word), None) for words in _PARTS)
+            parts = tuple(name for name in takewhile(bool, named) if name is not None)
+            texts = self._joined(parts) if len(parts) > 1 else []
+            n_times = len(known_times(texts, "time", self._given.notation))
+            if texts and n_times >= MOSTLY * len(texts):
+                return parts
+        return tuple(times)[:1]
+
+    def _joined(self, parts: Sequence[str]) -> list[Any]:
+        """Return the values of a time; of several fields their texts together."""
+        if len(parts) == 1:
+            return self._present.get(parts[0], [])
+        columns = [self._values.get(name, ()) for name in parts]
+        rows = zip(*columns, strict=False)
+        return [" ".join(map(as_text, row)) for row in rows if None not in row]
+
+    def _assign_time(self, parts: Sequence[str], times: Mapping[str, FieldType]) -> None:
+        """Give fields the role of the time, with its form, features, order and odd values."""
+        first, given = parts[0], self._given
+        kind = given.types.get(JOIN.join(parts)) or times.get(first, "time")
+        kind = kind if len(parts) == 1 and kind.startswith("time") else "time"
+        present = self._joined(parts)
+        known = known_times(present, kind, given.notation)
+        odd = [value for value in present if time_of(value, kind, given.notation) is None]
+        for place, name in enumerate(parts):
+            if name in self._fields:
+                self._set(
+                    name, role="time", type=kind if kind != "time" else "auto", why="",
+                    maybe_code=False, sentinel=None, grouped="", place=place,
+                    features=features_of(known),
+                )  # fmt: skip
+        if first in self._fields:
+            falls = step_of(known) and ordered_share(known) < 0.1
+            self._set(first, why=NEWEST_FIRST if falls else "", n_odd=len(odd), odd=[*odd, ""][0])
+        if not given.time_field:
+            for name in times.keys() - {*parts}:  # a second time: how much later it is
+                is_later = len(parts) == 1 and times[name] == times[first] == "time"
+                self._set(
+                    name, role="input", type=f"time since {first}" if is_later else "time", why=TIME
+                )
 
 
-def _with_label(found: Sequence[Field], name: str | None, why: str = "") -> list[Field]:
-    """Return the fields with the label; one that can't be learned says so."""
-    return [
-        each._replace(why=HARDLY)
-        if each.role == "label" and not (each.is_number or each.is_class) and each.kinds
-        else each
-        for each in _with_one(found, "label", name, why)
-    ]
-
-
-def _with_copies(
-    found: Sequence[Field], values: Mapping[str, Sequence[Any]], given: FieldMapping
-) -> list[Field]:
-    """Return the fields with those inputs named that say what the label says."""
-    numbers = {
-        each.name: [_as_number(value, given.notation) for value in values[each.name]]
-        for each in found
-        if each.is_number and each.role in ("label", "input") and each.n_distinct >= _FEW
-    }
-    labels = next((numbers.get(each.name, []) for each in found if each.role == "label"), [])
-    open_ = {each.name for each in found if each.role == "input" and each.why != AS_GIVEN}
-    copies = {name for name in open_ & numbers.keys() if _is_copy(numbers[name], labels)}
-    return [each._replace(why=COPY) if each.name in copies else each for each in found]
+_PARTS = (
+    ("year", "jahr", "yr", "année"),
+    ("month", "monat", "mois", "mo"),
+    ("day", "tag", "jour", "dayofmonth"),
+    ("hour", "stunde", "heure", "hr"),
+)
+"""Names of the fields that make a time together."""
 
 
 def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:
@@ -450,20 +549,9 @@ TIME = "a time"
 """Why a field is an input of times."""
 
 
-def _as_given(found: Sequence[Field], given: FieldMapping) -> list[Field]:
-    """Return the fields with the ignored ones that are given."""
-    return [
-        each._replace(role="ignored", type="auto", why=AS_GIVEN, maybe_code=False)
-        if each.role in ("input", "ignored") and not given.is_feature(each.name)
-        else each
-        for each in found
-    ]
-
-
 def _field(
-    name: str, seen: Sequence[Any], n: int, given: FieldMapping, named_as_code: bool
+    name: str, present: Sequence[Any], n_missing: int, given: FieldMapping, named_as_code: bool
 ) -> Field:
-    present = [value for value in seen if not _is_missing(value, given.null_values)]
     pairs = [(value, _kind(value, given.notation)) for value in present]
     amounts = _amounts(pairs, given.notation)
     units = {each.unit for each in amounts.values()} - {""}
@@ -482,29 +570,28 @@ def _field(
     finite = [number for number in numbers if number is not None]
     mostly = 2 * len(finite) > len(present)
     low, high = (min(finite), max(finite)) if mostly else _extremes(distinct)
-    whole = bool(numbers) and all(map(_is_whole, numbers))
+    whole = bool(numbers) and all(map(float.is_integer, finite))
     code = BY_NAME if whole and len(distinct) > 1 and named_as_code else ""
-    if any(kind == "number as text" and _has_leading_zero(value) for value, kind in pairs):
+    texts = [value for value in present if isinstance(value, str)]
+    numbers_as_text = [value for value, kind in pairs if kind == "number as text"]
+    if any(map(_LEADING_ZERO.match, numbers_as_text)):
         code = "leading zeros"
         low, high = _extremes(distinct)
-    elif any(kind == "number as text" and _PART_NUMBER.fullmatch(value) for value, kind in pairs):
+    elif any(map(_PART_NUMBER.fullmatch, numbers_as_text)):
         code = "" if any("." in str(value) for value in present) else "part numbers"
-    role, kind, why = _guess(present, n - len(present), kinds, len(distinct), code)
+    role, kind, why = _guess(present, n_missing, kinds, len(distinct), code)
     if dressed and role != "ignored":
         kind, why = dressed, "numbers in dress"
-    elif amounts and 2 * n_numbers >= len(pairs):
-        if len(units) > 1:
-            why = f"{DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
-        else:
-            why = SOME_NUMBERS if why == _NEW else why
+    elif amounts and 2 * n_numbers >= len(pairs) and (len(units) > 1 or why == _NEW):
+        several = f"{DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
+        why = several if len(units) > 1 else SOME_NUMBERS
     if name in given.types or given.type_of(name) != "auto":
         role, kind, why = "input", given.type_of(name), AS_GIVEN
     elif role == "ignored" and name in given.features:
         role, why = "input", ""
-    elif not dressed and (unread := _unread_times(name, present, kinds)):
-        why = unread
-    field = Field(name, kinds, n - len(present), len(distinct), low, high, role, kind, why)
-    texts = [value for value in present if isinstance(value, str)]
+    elif not dressed and 2 * kinds["text"] > len(present):
+        why = _unread_times(name, texts) or why
+    field = Field(name, kinds, n_missing, len(distinct), low, high, role, kind, why)
     if groups(texts, "," if given.notation.decimal == "." else ".") == "maybe":
         field = field._replace(grouped="thousands")
     elif groups(texts, given.notation.decimal) == "yes":
@@ -525,11 +612,8 @@ def _amounts(pairs: Iterable[tuple[Any, str]], notation: Notation) -> dict[str, 
     return {text: each for text, each in found.items() if each is not None}
 
 
-def _unread_times(name: str, present: Sequence[Any], kinds: Counter[str]) -> str:
+def _unread_times(name: str, texts: Sequence[str]) -> str:
     """Return why texts that look like times are none, unless they are read later; empty: no."""
-    texts = [value for value in present if isinstance(value, str)]
-    if 2 * kinds["text"] <= len(present) or not texts:
-        return ""
     if look_like_dates(texts):
         return DATES
     is_time = sum(any(f.fullmatch(text.strip()) for f in (_DATED, _CLOCK)) for text in texts)
@@ -538,6 +622,7 @@ def _unread_times(name: str, present: Sequence[Any], kinds: Counter[str]) -> str
     return UNREAD if is_time >= MOSTLY * len(texts) or named else ""
 
 
+_LEADING_ZERO = re.compile(r"\s*[+-]*0\d")
 _PART_NUMBER = re.compile(r"\d+[eE]\d+")
 """Programs write a dot or a sign into such numbers."""
 
@@ -556,10 +641,6 @@ def _sentinel(present: Sequence[Any], notation: Notation) -> str | None:
         if counted[low] >= _AGAIN and gap > span and low not in (0.0, 1.0):
             return as_text(low) if abs(low) < 1e15 else repr(low)
     return None
-
-
-def _is_whole(number: float | None) -> bool:
-    return number is None or number.is_integer()
 
 
 def _named_as_code(name: str, names: Collection[str]) -> bool:
@@ -589,53 +670,23 @@ def _guess(
     if sum(kinds[kind] for kind in _NUMERIC) >= MOSTLY * n:
         if code and is_new:
             return "ignored", "auto", NEW_BY_NAME if code == BY_NAME else _NEW
-        return ("input", "category", code) if code else _guess_of_numbers(kinds)
+        if code:
+            return "input", "category", code
+        if n_odd := sum(kinds[kind] for kind in _TEXTS):
+            return "input", "number", f"{n_odd} are no numbers"
+        if kinds["number as text"]:
+            return "input", "number", "numbers as text"
+        return "input", "auto", ""
     if set(kinds) == {"boolean as text"}:
         return "input", "boolean", "booleans as text"
     if kinds["text"] and is_new:
         return "ignored", "auto", _NEW
-    if n >= _FEW and n_distinct > n / 2 and _is_free_text(present):
+    n_long = sum(isinstance(value, str) and len(value.split()) >= _WORDS for value in present)
+    if n >= _FEW and n_distinct > n / 2 and n_long > n / 2:
         return "ignored", "auto", "free text"
     if kinds["number as text"]:
         return "input", "category", ALSO_TEXTS
     return "input", "auto", ""
-
-
-def _guess_of_numbers(kinds: Counter[str]) -> tuple[Role, FieldType, str]:
-    if n_odd := sum(kinds[kind] for kind in _TEXTS):
-        return "input", "number", f"{n_odd} are no numbers"
-    if kinds["number as text"]:
-        return "input", "number", "numbers as text"
-    return "input", "auto", ""
-
-
-def _is_free_text(values: Sequence[Any]) -> bool:
-    """Whether most values are texts of several words."""
-    n = sum(isinstance(value, str) and len(value.split()) >= _WORDS for value in values)
-    return n > len(values) / 2
-
-
-def _times_among(
-    free: Sequence[Field], values: Mapping[str, Sequence[Any]], given: FieldMapping
-) -> dict[str, FieldType]:
-    """Return the types of the fields that are times, the likeliest first.
-
-    Texts are times in any order; numbers need a usual name, or an order.
-    """
-    found: dict[str, tuple[tuple[bool, bool], FieldType]] = {}
-    for each in free:
-        if not {"boolean", "list", "bytes"}.isdisjoint(each.kinds) or each.n_distinct < 2:
-            continue
-        kind = _time_type(each, values[each.name], given)
-        if kind is None:
-            continue
-        times = _times(values[each.name], kind, given)
-        ordered = ordered_share(times) >= 0.9
-        exact = each.name.rpartition(".")[2].lower() in _TIMES
-        is_text = 2 * each.kinds.get("text", 0) > sum(each.kinds.values())
-        if exact or ordered or is_text or (kind != "time" and _is_named_time(each.name)):
-            found[each.name] = ((not ordered, not exact), kind)
-    return {name: found[name][1] for name in sorted(found, key=lambda name: found[name][0])}
 
 
 def _is_named_time(name: str) -> bool:
@@ -646,113 +697,26 @@ def _is_named(name: str, words: Collection[str]) -> bool:
     return any(word.lower() in words for word in _WORD.findall(name))
 
 
-def _time_type(each: Field, seen: Sequence[Any], given: FieldMapping) -> FieldType | None:
+def _time_type(
+    name: str, present: Sequence[Any], is_text: bool, notation: Notation
+) -> FieldType | None:
     """Return the type with which most values are times; None: they are none."""
-    present = [value for value in seen if not _is_missing(value, given.null_values)]
-    texts = [as_text(value) for value in present if isinstance(value, str | int | float)]
-    if texts and all(text.strip().replace(".", "", 1).isdigit() for text in texts):
-        form = numeric_form(texts, _is_named_time(each.name))
+    texts = [as_text(value).strip() for value in present]
+    if all(text.replace(".", "", 1).isdigit() for text in texts):
+        form = numeric_form(texts, _is_named_time(name))
         if form is not None:
             return f"time {form}" if form else "time"
-    times = _times(seen, "time", given)
+    times = known_times(present, "time", notation)
     if not times or len(times) < MOSTLY * len(present):
         return None
-    is_text = 2 * each.kinds.get("text", 0) > len(present)
     return "time" if is_text or all(_OLDEST <= time <= _LATEST for time in times) else None
 
 
-def _times(seen: Sequence[Any], kind: FieldType, given: FieldMapping) -> list[float]:
-    """Return the times among the values as POSIX seconds."""
-    read = Seen(kind, given.notation.date_order)
-    present = (value for value in seen if not _is_missing(value, given.null_values))
-    return [time for value in present if (time := read(value)) is not None]
-
-
-def _time_parts(
-    times: Mapping[str, FieldType],
-    found: Sequence[Field],
-    values: Mapping[str, Sequence[Any]],
-    free: Collection[str],
-    given: FieldMapping,
-) -> tuple[str, ...]:
-    """Return the field of the time, or those of date and time of day, or of year, month and day."""
-    dates = [name for name, kind in times.items() if kind == "time"]
-    for name in dates[:1]:
-        days = _times(values[name], "time", given)
-        if len(set(days)) < len(days) and not any(time % 86_400 for time in days):
-            for each in found:
-                is_open = each.name in free and each.name not in times
-                if is_open and _is_clock(each, values[each.name]):
-                    return (name, each.name)
-    by_word = {name.lower(): name for name in reversed([*free])}
-    named = [
-        next((by_word[word] for word in words if word in by_word), None)
-        for words in (("year", "jahr", "yr", "année"), ("month", "monat", "mois", "mo"),
-                      ("day", "tag", "jour", "dayofmonth"), ("hour", "stunde", "heure", "hr"))
-    ]  # fmt: skip
-    n_named = next((i for i, name in enumerate(named) if name is None), len(named))
-    parts = tuple(name for name in named[:n_named] if name is not None)
-    if n_named >= 2 and not dates and _together(parts, values, given):
-        return parts
-    return tuple(times)[:1]
-
-
-def _is_clock(each: Field, seen: Sequence[Any]) -> bool:
+def _is_clock(name: str, present: Sequence[Any]) -> bool:
     """Whether the values are times of day: 14:30, or whole numbers with the name of hours."""
-    texts = [as_text(value).strip() for value in seen if isinstance(value, str | int | float)]
-    texts = [text for text in texts if text not in NULLS]
-    hours = _is_named(each.name, _CLOCK_WORDS) and all(_HOURS.fullmatch(text) for text in texts)
+    texts = [as_text(value).strip() for value in present]
+    hours = _is_named(name, _CLOCK_WORDS) and all(map(_HOURS.fullmatch, texts))
     return len(texts) > 1 and (hours or all(_CLOCK.fullmatch(text) for text in texts))
-
-
-def _together(
-    parts: Sequence[str], values: Mapping[str, Sequence[Any]], given: FieldMapping
-) -> bool:
-    texts = _joined(parts, values)
-    return len(_times(texts, "time", given)) >= MOSTLY * len(texts) > 0
-
-
-def _joined(parts: Sequence[str], values: Mapping[str, Sequence[Any]]) -> list[Any]:
-    """Return the values of a time; of several fields their texts together."""
-    if len(parts) == 1:
-        return list(values.get(parts[0], ()))
-    columns = [values.get(name, ()) for name in parts]
-    return [" ".join(map(as_text, row)) for row in zip(*columns, strict=False) if None not in row]
-
-
-def _with_time(
-    found: Sequence[Field],
-    parts: Sequence[str],
-    times: Mapping[str, FieldType],
-    values: Mapping[str, Sequence[Any]],
-    given: FieldMapping,
-) -> list[Field]:
-    """Return the fields with the role of the time: its form, features, order and odd values."""
-    if not parts:
-        return list(found)
-    name = JOIN.join(parts)
-    kind = given.types.get(name) or times.get(parts[0], "time")
-    kind = kind if len(parts) == 1 and kind.startswith("time") else "time"
-    seen = _joined(parts, values)
-    read = Seen(kind, given.notation.date_order)
-    present = [value for value in seen if not _is_missing(value, given.null_values)]
-    odd = [value for value in present if read(value) is None]
-    known = [time for value in present if (time := read(value)) is not None]
-    why = (
-        NEWEST_FIRST if len(known) > 2 and ordered_share(known[::-1]) > ordered_share(known) else ""
-    )
-    why = why if step_of(known) and ordered_share(known) < 0.1 else ""
-    return [
-        each._replace(
-            role="time", type=kind if kind != "time" else "auto", maybe_code=False, sentinel=None,
-            place=parts.index(each.name), grouped="",
-            why=why if each.name == parts[0] else "", features=features_of(known),
-            n_odd=len(odd) if each.name == parts[0] else 0, odd=odd[0] if odd else "",
-        )
-        if each.name in parts
-        else each
-        for each in found
-    ]  # fmt: skip
 
 
 def _is_id(each: Field, n: int) -> bool:
@@ -797,21 +761,6 @@ def _possible_label(free: Sequence[Field]) -> tuple[str | None, str]:
     return None, ""
 
 
-def _with_one(found: Sequence[Field], role: Role, name: str | None, why: str = "") -> list[Field]:
-    """Return the fields with this role for the one of this name; a label stays an amount."""
-    return [
-        each._replace(
-            role=role,
-            type=each.type if role == "label" and each.type.startswith("amount") else "auto",
-            why=why,
-            maybe_code=each.maybe_code and role == "label",
-        )
-        if each.name == name
-        else each
-        for each in found
-    ]
-
-
 _NUMERIC = {"number", "number as text"}
 _TEXTS = {"text", "boolean as text"}
 
@@ -841,11 +790,6 @@ def _as_number(value: Any, notation: Notation) -> float | None:
     except (OverflowError, TypeError):  # an integer beyond a double; no number
         return None
     return number if isfinite(number) else None
-
-
-def _has_leading_zero(text: str) -> bool:
-    digits = text.strip().lstrip("+-")
-    return len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()
 
 
 def _extremes(distinct: Counter[str]) -> tuple[Any, Any]:

@@ -41,6 +41,15 @@ _REMARKS: dict[str | tuple[str, ...], str] = {
 }
 """What to say of an input, or of an ignored field, by why it is one."""
 
+_CODES = {
+    BY_NAME: "Whole numbers taken as categories, a guess from their names: {named}. If they are "
+    'quantities, give them the type "number".',
+    NEW_BY_NAME: "Whole numbers ignored as ids, a guess from their names: {named}, of which hardly "
+    "one comes again. If they are quantities, take them out of ignore, and give them the type "
+    '"number".',
+}
+"""What to say of all fields together that are codes by their names."""
+
 _MOST_NAMES = 10
 _MOST_CHARACTERS = 40
 
@@ -107,21 +116,13 @@ def remarks(
 
     With `labels_by_id`, an id comes twice: with the event and with its label.
     """
-    names = {each.name for each in fields}
-    found = [
-        f"No record that was read has the field {as_toml(value)} ({name})."
-        for name, _ in _ROLES
-        if (value := (given or {}).get(name)) is not None and not names >= {*value.split(JOIN)}
-    ]
-    found += [_of_label(each, fields) for each in fields if each.role == "label" and each.why]
-    found += [_of_values(each) for each in fields if each.role == "label" and _of_values(each)]
+    learned = [each for each in fields if each.role in ("input", "label")]
+    labels = [each for each in fields if each.role == "label"]
+    found = [_of_label(each, fields) for each in labels if each.why]
+    found += [text for each in labels if (text := _of_values(each))]
     if not labels_by_id:
         found += [_of_id(each) for each in fields if each.role == "id" and each.repeats]
-    found += [
-        _of_odd_values(each)
-        for each in fields
-        if each.n_odd and each.role in ("input", "label", "time")
-    ]
+    found += [_of_odd_values(e) for e in fields if e.n_odd and (e in learned or e.role == "time")]
     found += [
         f"{as_toml(each.name)} {text.format(low=as_toml(each.low), why=each.why)}."
         for each in fields
@@ -131,11 +132,16 @@ def remarks(
     found += [
         f"{as_toml(each.name)} has marks that are always before three digits, and are read as "
         f"those of {each.grouped}: if that is wrong, give decimal the other one of . and ,"
-        for each in fields
-        if each.grouped and each.is_number and each.role in ("input", "label")
+        for each in learned
+        if each.grouped and each.is_number
     ]
-    found += _of_sentinels(fields, given or {})
-    found += _of_codes(fields)
+    taken = () if "null_values" in (given or {}) else sentinels_of(fields)
+    found += [_of_sentinel(each, each.sentinel in taken) for each in learned if each.sentinel]
+    for why, text in _CODES.items():
+        if named := [
+            f"{as_toml(e.name)} ({e.n_distinct:,} values)" for e in fields if e.why == why
+        ]:
+            found.append(text.format(named=_listed(named)))
     if codes := [each.name for each in fields if each.maybe_code and each.role == "input"]:
         types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
         found.append(
@@ -145,18 +151,22 @@ def remarks(
     return found
 
 
-def _of_sentinels(fields: Sequence[Field], given: Mapping[str, Any]) -> list[str]:
-    taken = () if "null_values" in given else sentinels_of(fields)
-    return [
-        f"{as_toml(each.name)} is {each.sentinel} again and again, far from its other values: "
-        + (
-            "null_values says that it is missing; take it out if it is a value."
-            if each.sentinel in taken
-            else "if it means a missing value, add it to null_values."
-        )
-        for each in fields
-        if each.sentinel and each.role in ("input", "label")
-    ]
+def _of_sentinel(field: Field, is_taken: bool) -> str:
+    advice = (
+        "null_values says that it is missing; take it out if it is a value"
+        if is_taken
+        else "if it means a missing value, add it to null_values"
+    )
+    return (
+        f"{as_toml(field.name)} is {field.sentinel} again and again, far from its other values: "
+        f"{advice}."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names, and how many there are more."""
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def as_toml(value: Any) -> str:
@@ -177,10 +187,7 @@ def _of_label(label: Field, fields: Sequence[Field]) -> str:
     if label.why != LABEL_BY_NAME:
         text = f"target = {as_toml(label.name)} is {label.why}, as no name says which is the label."
     others = [each.name for each in fields if each.role == "input" and each.is_number]
-    if not others:
-        return text
-    more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
-    return f"{text} Other numbers: {', '.join(map(as_toml, others[:_MOST_NAMES]))}{more}."
+    return f"{text} Other numbers: {_listed([*map(as_toml, others)])}." if others else text
 
 
 def _of_values(label: Field) -> str:
@@ -206,31 +213,6 @@ def _of_id(field: Field) -> str:
         "before: with recent_ids, a record whose id came lately is not learned again. If they are "
         "no repeats, take out id_field and recent_ids."
     )
-
-
-def _of_codes(fields: Sequence[Field]) -> list[str]:
-    """Return a line for whole numbers that are taken as codes, and one for those ignored so."""
-    found = []
-    if named := _counted(fields, BY_NAME):
-        found.append(
-            f"Whole numbers taken as categories, a guess from their names: {named}. If they are "
-            'quantities, give them the type "number".'
-        )
-    if named := _counted(fields, NEW_BY_NAME):
-        found.append(
-            f"Whole numbers ignored as ids, a guess from their names: {named}, of which hardly one "
-            "comes again. If they are quantities, take them out of ignore, and give them the type "
-            '"number".'
-        )
-    return found
-
-
-def _counted(fields: Sequence[Field], why: str) -> str:
-    """Return the names of the fields, with the numbers of their values."""
-    found = [each for each in fields if each.why == why]
-    listed = [f"{as_toml(each.name)} ({each.n_distinct:,} values)" for each in found[:_MOST_NAMES]]
-    more = f" and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else ""
-    return ", ".join(listed) + more
 
 
 def _of_odd_values(field: Field) -> str:

@@ -1,11 +1,13 @@
 """What the times of records show: their form, their order, and which seasons they can have."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from iln_stream.records.times import DateOrder, posix_seconds, time_in
+from iln_stream.records.decoding import MalformedError
+from iln_stream.records.times import COMPACT
+from iln_stream.records.values import USUAL, FieldType, Notation, as_input
 
 _DAY = 86_400.0
 _FORMS = {
@@ -13,7 +15,6 @@ _FORMS = {
     10: ("%Y%m%d%H",), 12: ("%Y%m%d%H%M",), 14: ("%Y%m%d%H%M%S",),
 }  # fmt: skip
 """Of numbers, by how many characters they have."""
-_READ_AS_THEY_ARE = ("%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S")
 
 _OLDEST, _LATEST = -1.5e10, 7.3e9
 """POSIX seconds of the years 1494 and 2201."""
@@ -22,22 +23,17 @@ _EXCEL, _DAYS = (36_500, 80_000), (7_300, 36_500)
 of the years 1989 to 2069."""
 
 
-class Seen:
-    """Reads a value as a time of a type; None: it is none."""
+def time_of(value: Any, kind: FieldType, notation: Notation = USUAL) -> float | None:
+    """Return the POSIX seconds as which a run reads a value of this type; None: it is no time."""
+    try:
+        return float(as_input("", value, kind, notation))
+    except MalformedError:
+        return None
 
-    def __init__(self, kind: str, order: DateOrder) -> None:
-        self._read: Callable[[Any], float] = (
-            (lambda value: posix_seconds(value, order))
-            if kind == "time"
-            else time_in(kind.removeprefix("time "))
-        )
 
-    def __call__(self, value: Any) -> float | None:
-        """Return POSIX seconds."""
-        try:
-            return None if isinstance(value, bool) else self._read(value)
-        except (ValueError, TypeError, OverflowError):
-            return None
+def known_times(values: Iterable[Any], kind: FieldType, notation: Notation = USUAL) -> list[float]:
+    """Return the times among values, in POSIX seconds."""
+    return [time for value in values if (time := time_of(value, kind, notation)) is not None]
 
 
 def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
@@ -64,14 +60,13 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
     sizes = {len(text) for text in texts}
     size = sizes.pop() if len(sizes) == 1 else 0
     for form in _FORMS.get(size, ()):
-        read = Seen(f"time {form}", "ymd")
-        times = [time for text in texts if (time := read(text)) is not None]
+        times = known_times(texts, f"time {form}")
         if len(times) == len(texts) and min(times) >= _OLDEST and max(times) < _LATEST:
-            is_usual, grows = form.startswith("%Y"), _grows(times)
+            is_usual, grows = form.startswith("%Y"), is_monotonic(times)
             sure = is_usual and (size > 8 or (size == 8 and (is_named or grows)))
             if sure or (is_named and grows):
-                return "" if form in _READ_AS_THEY_ARE else form
-    grows = _grows(numbers)
+                return "" if form in COMPACT.values() else form
+    grows = is_monotonic(numbers)
     regular = len({b - a for a, b in pairwise(numbers)}) <= 2
     if is_named and grows and (regular or len(set(numbers)) > len(numbers) / 2):
         for (low, high), since in ((_EXCEL, "1899-12-30"), (_DAYS, "1970-01-01")):
@@ -80,9 +75,9 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
     return None
 
 
-def _grows(numbers: list[float]) -> bool:
+def is_monotonic(numbers: Sequence[float]) -> bool:
     """Return whether numbers only grow, or only fall."""
-    return numbers == sorted(numbers) or numbers == sorted(numbers, reverse=True)
+    return list(numbers) in (sorted(numbers), sorted(numbers, reverse=True))
 
 
 def ordered_share(times: Sequence[float]) -> float:

@@ -23,7 +23,7 @@ _LARGEST = 1e21
 _UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (_LARGEST, 1e9))
 """Numbers below the first are in units of one second divided by the second: s, ms, us, ns."""
 
-_COMPACT = ((1.5e7, "%Y%m%d"), (1.5e11, "%Y%m%d%H%M"), (1.5e13, "%Y%m%d%H%M%S"))
+COMPACT = {1.5e7: "%Y%m%d", 1.5e11: "%Y%m%d%H%M", 1.5e13: "%Y%m%d%H%M%S"}
 """Forms of numbers from the first on, up to the year 2249, which would be times of the 1970s."""
 
 DateOrder = Literal["ymd", "dmy", "mdy"]
@@ -131,7 +131,7 @@ def _from_number(value: float) -> float:
     size = abs(value)
     if not size < _LARGEST:  # also NaN, and integers beyond a double
         raise ValueError(_EXPECTED)
-    for low, form in _COMPACT:
+    for low, form in COMPACT.items():
         if low <= value < 1.5 * low and value == int(value):
             with suppress(ValueError):
                 return dt.datetime.strptime(f"{int(value)}+0000", f"{form}%z").timestamp()

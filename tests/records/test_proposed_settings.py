@@ -68,13 +68,6 @@ def test_a_guessed_label():
     assert remarks(inspect_fields(records, FieldMapping("b")), {"target": "b"}) == []
 
 
-def test_a_given_field_that_no_record_has():
-    """A remark names the setting and the field."""
-    given = {"target": "pirce"}
-    fields = inspect_fields([{"price": 1.5}], FieldMapping(**given))
-    assert remarks(fields, given) == ['No record that was read has the field "pirce" (target).']
-
-
 def test_odd_texts():
     """A remark counts texts of a number's field that are no numbers, of the label as well."""
     records = [{"a": "21,5" if i % 10 == 3 else i % 40 / 3, "y": i or "lost"} for i in range(100)]
