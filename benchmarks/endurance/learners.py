@@ -71,7 +71,7 @@ LEARNERS = {
         (f"{_PROFILES}.single_ridge", "iln_stream.learners.infinite_layer.random_feature_ridge"),
     ),
     "ridge-forgetting": Entrant(
-        "RandomFeatureRidge, forgetting .999",
+        "RandomFeatureRidge, forgetting 0.999",
         lambda seed: RandomFeatureRidge(forgetting=0.999, seed=seed),
         (f"{_PROFILES}.single_ridge", "iln_stream.learners.infinite_layer.random_feature_ridge"),
     ),

@@ -34,7 +34,7 @@ def means(n: int, stored: Cells) -> list[str]:
                 i = ENDS.index(end)
                 found = [curve[i] for curve in curves if len(curve) > i]
                 whole = len(found) == len(group)
-                figures.append(f"{geometric_mean(found):.3f}".lstrip("0") if whole else "–")
+                figures.append(f"{geometric_mean(found):.3f}" if whole else "–")
         if set(figures) != {"–"}:
             lines.append(f"| {learner} | {' | '.join(figures)} |")
     return lines
@@ -72,6 +72,6 @@ def table(
 
 
 def _line(stream: str, learner: str, errors: list[float], n_spans: int, us: str) -> str:
-    figures = [f"{error:.3f}".removeprefix("0") for error in errors]
+    figures = [f"{error:.3f}" for error in errors]
     figures += ["–"] * (n_spans - len(figures))
     return f"| {stream} | {learner} | {' | '.join(figures)} | {us} |"

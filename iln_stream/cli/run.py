@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import typer
@@ -258,14 +259,25 @@ def publish(settings: LoopSettings, rate: float | None, console: Console) -> int
         disable=not console.is_terminal,
     )
     n_sent = 0
+    stop = Event()
+
+    def stop_after_record(*_: object) -> None:  # so that the number is exact
+        if stop.is_set():  # a second signal does not wait for the broker
+            raise KeyboardInterrupt
+        stop.set()
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    handlers = {each: signal.signal(each, stop_after_record) for each in signals}
     started = time.monotonic()
     try:
         with progress:
             task = progress.add_task(f"{source.stream} → {settings.topic}", total=source.lag)
-            while not source.exhausted:
+            while not (source.exhausted or stop.is_set()):
                 for record in source.poll(timeout=0.5):
                     if rate is not None:
-                        time.sleep(max(0.0, started + n_sent / rate - time.monotonic()))
+                        stop.wait(max(0.0, started + n_sent / rate - time.monotonic()))
+                    if stop.is_set():
+                        break
                     sink.write(None, _as_json(record.payload, decoder))
                     n_sent += 1
                     progress.update(task, completed=n_sent)
@@ -274,6 +286,8 @@ def publish(settings: LoopSettings, rate: float | None, console: Console) -> int
     finally:
         sink.close()
         source.close()
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
     if decoder is not None:
         decoder.warn_of_unseen()
     report(console, f"{n_sent} records sent to topic {settings.topic}")

@@ -149,6 +149,9 @@ class ContestClassifier(Contest[Mapping[Any, float]], base.Classifier):
     def _restore_task(self, state: StateDict) -> None:
         self._classes = {decode_name(text): k for k, text in enumerate(state["classes"])}
 
+    def _unit_test_skips(self) -> set[str]:
+        return {check for each in self.contenders.values() for check in each._unit_test_skips()}
+
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {

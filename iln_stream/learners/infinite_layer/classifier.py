@@ -394,6 +394,9 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
             *hashing_metrics(self),
         )
 
+    def _unit_test_skips(self) -> set[str]:
+        return {"check_predict_proba_one"}  # a class that is alone is not certain
+
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"seed": 1}

@@ -97,17 +97,17 @@ def test_the_first_overflow_is_warned_of(learner):
     assert learner.n_overflowed == 0
     with pytest.warns(IlnWarning, match=r"'id 0.* is left out.* max_columns = 2 .*raise") as told:
         for k in range(3):
-            learner.learn_one({"a": 1.0, f"id {k}" + " word" * 999: 1.0, f"name {k}": 1.0}, 0.5)
+            learner.learn_one({"a": 1.0, f"id {k}" + " word" * 999: 2.0, f"name {k}": 2.0}, 0.5)
     assert (len(told), learner.n_overflowed) == (1, 6)
     assert len(str(told[0].message)) < 400
     restored = model_of(state_of(learner))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for model in (learner, restored):
-            model.learn_one({"id 9": 1.0}, 0.5)
+            model.learn_one({"id 9": 2.0}, 0.5)
         assert (learner.n_overflowed, restored.n_overflowed) == (7, 7)
         with pytest.raises(IlnWarning, match="'c'"):
-            strict.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, 0.5)
+            strict.learn_one({"a": 1.0, "b": 1.0, "c": 2.0}, 0.5)
         for _ in range(3):
-            strict.learn_one({"a": 1.0, "b": 1.0, "c": 1.0}, 0.5)
+            strict.learn_one({"a": 1.0, "b": 1.0, "c": 2.0}, 0.5)
     assert strict.n_overflowed == 4
