@@ -221,9 +221,12 @@ def _check_arrays(kind: Any, empty: set[str]) -> bool:
         When it has an array of them: a few bytes could say that there are any number.
 
     """
+    if isinstance(kind, list):  # a union, whose values begin with the number of their type
+        for each in kind:
+            _check_arrays(each, empty)
+        return False
     if not isinstance(kind, dict):
-        inner = [_check_arrays(each, empty) for each in kind] if isinstance(kind, list) else []
-        return not inner and kind in empty
+        return kind in empty
     name, within = kind.get("type"), [each["type"] for each in kind.get("fields", ())]
     takes_none = [_check_arrays(each, empty) for each in within]
     if name == "array" and _check_arrays(kind["items"], empty):

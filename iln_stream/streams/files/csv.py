@@ -460,8 +460,8 @@ def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | No
     """Return whether a row names columns; None: nothing says so, and nothing says no."""
     names = values = again = 0
     for at, cell in enumerate(first):
-        below = [row[at].strip() for row in rest if len(row) > at and row[at].strip()]
-        below = [each for each in below if each.lower() not in _NOTHING]
+        cells = (row[at].strip() for row in rest if len(row) > at)
+        below = [each for each in cells if each.lower() not in _NOTHING]
         is_value = _VALUE.fullmatch(cell.strip()) is not None
         if below and sum(_VALUE.fullmatch(b) is not None for b in below) >= _MOSTLY * len(below):
             names += cell.strip().lower() not in _NOTHING and not is_value
@@ -522,8 +522,7 @@ def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:
         # Cells beyond the header are kept, so that the row becomes a dead letter.
         form: dict[str, Any] = {"restkey": BEYOND, **_format(layout.separator)}
         lines_of_row: list[str] = []
-        noted = (lines_of_row.append(line) or line for line in lines)  # type: ignore[func-returns-value]
-        rows = csv.DictReader(noted, layout.columns, strict=True, **form)
+        rows = csv.DictReader(_noted(lines, lines_of_row), layout.columns, strict=True, **form)
         loosely = partial(csv.DictReader, fieldnames=layout.columns, **form)
         found = _closed(rows, lines_of_row, loosely)
         try:
@@ -536,6 +535,13 @@ def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:
         except OSError as error:
             n, why = layout.n_before + rows.line_num, error.strerror or error
             raise SourceError(f"can't read {path} after line {n}: {why}") from error
+
+
+def _noted(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
+    """Yield lines, which `seen` has afterwards."""
+    for line in lines:
+        seen.append(line)
+        yield line
 
 
 def _closed(
