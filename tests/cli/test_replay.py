@@ -1,9 +1,12 @@
 """`iln-stream replay`: publishing a source to a topic."""
 
 import json
+import signal
 
 import pytest
 from support.kafka_topics import read_topic, unique_topic
+
+from iln_stream.streams.kafka.producer import KafkaSink
 
 LINES = b'{"x": {"a": 1.50}, "y": 2}\nno event\n{"caf\xe9": 1}\n'
 
@@ -61,3 +64,23 @@ def test_a_synthetic_stream_at_a_rate(broker, command):
     for number, record in enumerate(found[0]):
         elapsed = (record.timestamp - found[0][0].timestamp) / 1000
         assert elapsed == pytest.approx(number / 60, abs=0.25)
+
+
+def test_a_stopped_replay_counts_what_it_sent(broker, command, monkeypatch):
+    """A signal that comes between sending and counting leaves no record uncounted."""
+    write, sent = KafkaSink.write, []
+
+    def stopped_after_three(sink, key, value):
+        write(sink, key, value)
+        sent.append(value)
+        if len(sent) == 3:
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(KafkaSink, "write", stopped_after_three)
+    topic = unique_topic()
+    done = command(
+        "replay", "synthetic:Friedman", "--topic", topic, "--bootstrap", broker.bootstrap
+    )
+    assert done.code == 0, done.err
+    assert f"3 records sent to topic {topic}" in done.err
+    assert [record.value for record in read_topic(broker.bootstrap, topic)] == sent
