@@ -368,9 +368,10 @@ def run_demo(
     )
     if keep:
         console.print(f"Serving {url} until interrupted (Ctrl-C).")
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as on Ctrl-C
         with suppress(KeyboardInterrupt):  # before the learner handles signals
             if not show_live(out, page_port, _SEED, console):
-                _wait_for_interrupt()
+                threading.Event().wait()
     server.shutdown()
     server.server_close()
 
@@ -423,10 +424,3 @@ def _table(runs: dict[str, dict[str, Trajectory]]) -> Table:
             cells += [f"{run.mae:.3f}", f"{run.events_per_second:,.0f}"]
         table.add_row(name, *cells, style="bold" if name in _LABELS else None)
     return table
-
-
-def _wait_for_interrupt() -> None:
-    interrupted = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: interrupted.set())
-    interrupted.wait()

@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import typer
@@ -259,12 +258,13 @@ def publish(settings: LoopSettings, rate: float | None, console: Console) -> int
         disable=not console.is_terminal,
     )
     n_sent = 0
-    stop = Event()
+    stopped = False  # no threading.Event: it can wait for itself where a handler sets it
 
     def stop_after_record(*_: object) -> None:  # so that the number is exact
-        if stop.is_set():  # a second signal does not wait for the broker
+        nonlocal stopped
+        if stopped:  # a second signal does not wait for the broker
             raise KeyboardInterrupt
-        stop.set()
+        stopped = True
 
     signals = (signal.SIGINT, signal.SIGTERM)
     handlers = {each: signal.signal(each, stop_after_record) for each in signals}
@@ -272,11 +272,12 @@ def publish(settings: LoopSettings, rate: float | None, console: Console) -> int
     try:
         with progress:
             task = progress.add_task(f"{source.stream} → {settings.topic}", total=source.lag)
-            while not (source.exhausted or stop.is_set()):
+            while not (source.exhausted or stopped):
                 for record in source.poll(timeout=0.5):
-                    if rate is not None:
-                        stop.wait(max(0.0, started + n_sent / rate - time.monotonic()))
-                    if stop.is_set():
+                    due = started + n_sent / rate if rate else 0.0
+                    while not stopped and (left := due - time.monotonic()) > 0.0:
+                        time.sleep(min(left, 0.1))
+                    if stopped:
                         break
                     sink.write(None, _as_json(record.payload, decoder))
                     n_sent += 1

@@ -1,7 +1,9 @@
 """`iln-stream replay`: publishing a source to a topic."""
 
 import json
+import os
 import signal
+from threading import Timer
 
 import pytest
 from support.kafka_topics import read_topic, unique_topic
@@ -84,3 +86,24 @@ def test_a_stopped_replay_counts_what_it_sent(broker, command, monkeypatch):
     assert done.code == 0, done.err
     assert f"3 records sent to topic {topic}" in done.err
     assert [record.value for record in read_topic(broker.bootstrap, topic)] == sent
+
+
+def test_a_replay_stops_wherever_the_signal_comes(broker, command, monkeypatch):
+    """No moment of a signal leaves the replay waiting for itself, be it between two records or
+    while it waits for the next one's time."""
+    write = KafkaSink.write
+
+    def stopped_soon(sink, key, value):
+        if sink not in stopped:
+            stopped.append(sink)
+            Timer(0.2, os.kill, (os.getpid(), signal.SIGTERM)).start()
+        write(sink, key, value)
+
+    monkeypatch.setattr(KafkaSink, "write", stopped_soon)
+    for rate in ("20000",) * 4 + ("0.01",):
+        stopped, topic = [], unique_topic()
+        stream = ("synthetic:Friedman", "--rate", rate, "--topic", topic)
+        done = command("replay", *stream, "--bootstrap", broker.bootstrap)
+        assert done.code == 0, done.err
+        sent = len(read_topic(broker.bootstrap, topic))
+        assert f"{sent} records sent to topic {topic}" in done.err

@@ -149,6 +149,7 @@ def test_killed_learner_goes_on_in_a_new_container(stack: Compose) -> None:
     after = eventually(lambda: metrics(stack), lambda now: "iln_events_total" in now)
     assert after["iln_events_total"] >= before
     stack("stop", "producer")
+    assert stack.exit_code("producer") == 0
     sent = n_sent(stack)
     eventually(lambda: metrics(stack)["iln_events_total"], lambda now: now == sent)
     values: dict[int, list[float]] = {}
