@@ -422,10 +422,27 @@ def test_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ready["ready"]
     assert recorded["appended"] == [{"partition": 0, "offset": 0, "is_new": True}]
     assert predicted["predictions"][0]["y_pred"] in (0.0, 13.2)  # before or after it was learned
+    assert errors_of_readme(OURS, "dummy.StatisticRegressor(stats.Mean())", capsys=capsys) == [
+        pytest.approx(0.92, abs=0.006),
+        pytest.approx(4.03, abs=0.006),
+    ]
+
+
+@pytest.mark.thorough
+def test_peer_of_readme(capsys: pytest.CaptureFixture[str]) -> None:
+    """River's adaptive random forest has the error that README states."""
+    (error,) = errors_of_readme("forest.ARFRegressor(seed=1)", capsys=capsys)
+    assert error == pytest.approx(1.96, abs=0.006)
+
+
+OURS = "InfiniteLayerRegressor(seed=1)"
+
+
+def errors_of_readme(*models: str, capsys: pytest.CaptureFixture[str]) -> list[float]:
+    """What README's code prints with each of these models in place of ours."""
     (code,) = blocks("../README.md", "python")
-    ours = "InfiniteLayerRegressor(seed=1)"
     errors = []
-    for model in (ours, "forest.ARFRegressor(seed=1)", "dummy.StatisticRegressor(stats.Mean())"):
-        exec(code.replace(ours, model), {"forest": forest, "dummy": dummy, "stats": stats})
+    for model in models:
+        exec(code.replace(OURS, model), {"forest": forest, "dummy": dummy, "stats": stats})
         errors.append(float(capsys.readouterr().out.removeprefix("MAE:")))
-    assert errors == pytest.approx([0.92, 1.96, 4.03], abs=0.006)
+    return errors

@@ -29,6 +29,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.runtime import rtsys
 from numba.extending import intrinsic, register_jitable
 
 from iln_stream.kernels.cpu import VARIABLE, check, pinned
@@ -417,6 +418,12 @@ class _Places(CompileResultCacheImpl):  # type: ignore[misc]
 
 class _Cache(FunctionCache):  # type: ignore[misc]
     _impl_class = _Places
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load machine code without all that numba would need to compile: half a second."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save machine code if possible: the folder may be gone, or the disk full."""

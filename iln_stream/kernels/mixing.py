@@ -149,7 +149,7 @@ def fill(scores, sharpness, counts, p):  # type: ignore[no-untyped-def]
         for c in range(C):
             p[k, c] = (1.0 - LEAST_PROBABILITY) * p[k, c] + LEAST_PROBABILITY / C
             everything += p[k, c]
-    return sound and np.isfinite(everything)
+    return sound and abs(everything) < np.inf
 
 
 @compiled

@@ -293,7 +293,10 @@ def update_agop(omega, activation, linear, theta, u, rate, agop):  # type: ignor
     g, a = np.empty(d), np.empty(R, np.float32)
     for k in range(agop.shape[0]):
         gradient(omega[k], activation[k], linear[k], theta[k], u[k], a, g)
-        if not np.isfinite(g.sum()):
+        total = 0.0
+        for j in range(d):  # numpy's sum would have each start load all of numba's, and scipy
+            total += g[j]
+        if not abs(total) < np.inf:  # isfinite subtracts, and reordered sums cancel
             continue
         for j in range(d):
             for m in range(d):

@@ -35,10 +35,13 @@ def test_peers_predict_before_they_learn():
             assert abs(predictions[-1] - 0.5) < 0.3, peer.name
 
 
+LONG = {"cells", "growth", "machine_limit", "rebuild", "variance_time"}
+
+
 @pytest.mark.parametrize(
     "section",
     [
-        pytest.param(name, marks=pytest.mark.thorough if name in {"cells", "growth"} else ())
+        pytest.param(name, marks=pytest.mark.thorough if name in LONG else ())
         for name in sorted(SECTIONS.keys() - {"startup"})
     ],
 )

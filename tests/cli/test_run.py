@@ -201,6 +201,7 @@ def test_reader_that_leaves(unbuffered, tmp_path):
     assert process.returncode == 128 + signal.SIGPIPE
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_standard_output_on_a_full_disk(tmp_path):
     """Predictions that can't be written to standard output are an error."""
@@ -223,7 +224,10 @@ def test_standard_output_on_a_full_disk(tmp_path):
 @pytest.mark.parametrize(
     ("closed", "flag", "said"),
     [
-        (">&-", "--predictions", "can't write to -: standard output is closed; name a file"),
+        pytest.param(
+            *(">&-", "--predictions", "can't write to -: standard output is closed; name a file"),
+            marks=pytest.mark.thorough,
+        ),
         ("<&-", "--source", "source = '-': standard input is closed; name a file"),
     ],
 )

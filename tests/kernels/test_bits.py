@@ -68,6 +68,7 @@ def test_the_blas_is_that_of_the_baseline(cold: dict[str, Any]) -> None:
     assert cold["cpu_baseline"] == BASELINE
 
 
+@pytest.mark.thorough
 def test_other_choices_of_the_libraries_give_the_same_bits(
     learn: Learn, cold: dict[str, Any]
 ) -> None:

@@ -164,7 +164,7 @@ def test_every_array_heals(name, field, value, whole):
     assert_healed(engine, name, field)
 
 
-SOME = [*of_each_part("accurate", "two classes")[::12], *of_each_part("fast")]
+SOME = [*of_each_part("accurate", "two classes")[::24], *of_each_part("fast")]
 OTHERS = [
     pytest.param(name, field, marks=pytest.mark.thorough)
     for name in ("accurate", "fast", "two classes", "ridge", "fixed ridge")

@@ -131,6 +131,7 @@ def test_algorithm_1_shows_what_the_metrics_say(tmp_path, run, show):
     assert page.locator("#experts, #inputs, #drift, #delay").filter(visible=True).count() == 0
 
 
+@pytest.mark.thorough
 def test_a_classification_shows_what_the_metrics_say(classification, show):
     """Log loss, accuracy, waiting events and late labels are those of /metrics."""
     page = show(classification.url)
