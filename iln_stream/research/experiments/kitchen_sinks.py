@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from iln_stream.features import DecisionStumps, Features, GaussianFourier, Sigmoid
+from iln_stream.features.decision_stumps import Stumps
 from iln_stream.research.experiments.data import Array, Split, load_adult
 from iln_stream.research.experiments.methods.adaboost import adaboost
 from iln_stream.research.experiments.methods.kitchen_sinks_batch import RandomKitchenSinks
@@ -19,8 +20,18 @@ SOURCE_500 = 0.149
 
 STUMPS = 123
 LAM = 1e-4
+
+
+class NormalStumps(DecisionStumps):
+    """Stumps with the source's law: thresholds are normal, inputs standardised."""
+
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> Stumps:
+        """Draw n columns and thresholds."""
+        return super().draw(n, d, rng)._replace(theta=rng.standard_normal(n))
+
+
 FAMILIES: dict[str, Features[Any]] = {
-    "stumps": DecisionStumps(span=1.0),
+    "stumps": NormalStumps(),
     "Fourier": GaussianFourier(gamma=0.05),
     "sigmoid": Sigmoid(),
 }
@@ -82,9 +93,13 @@ def run(full: bool, seeds: int, progress: Progress, folder: str | None = None) -
 
 def _random(name: str, split: Split, K: int, seed: int) -> dict[str, float]:
     budget = Budget(psi=K * (len(split.X) + len(split.Z)), draws=K)
+    center, unit = np.zeros(split.X.shape[1]), np.ones(split.X.shape[1])
+    if name == "stumps":
+        center, unit = split.X.mean(axis=0), np.maximum(split.X.std(axis=0), 1e-9)
+    X, Z = (split.X - center) / unit, (split.Z - center) / unit
     with budget.timed():
-        model = RandomKitchenSinks(FAMILIES[name], K, lam=LAM, seed=seed).fit(split.X, split.y)
-        f = model.decision(split.Z)
+        model = RandomKitchenSinks(FAMILIES[name], K, lam=LAM, seed=seed).fit(X, split.y)
+        f = model.decision(Z)
     return _point(f, split, model.alpha, budget)
 
 

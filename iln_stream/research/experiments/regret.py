@@ -1,12 +1,14 @@
 """Regret of Algorithm 1 against the best function of norm B in hindsight, as T grows."""
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.errors import IlnWarning
 from iln_stream.features import GaussianFourier
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.learners.draws import theorem_1_covers
@@ -113,27 +115,60 @@ COVERED = ("exact E", "adaptive m")
 """Ways with Theorem 1's step and Var E <= v."""
 
 
-def losses(stream: Stream, B: float, way: Way, seed: int) -> tuple[Array, Array, float]:
-    """Return the losses of f_t and of E_t at each event, and the mean number of draws."""
+_NEVER = 1e300
+"""No |E| is as large."""
+
+
+class Losses(NamedTuple):
+    """What a run of Algorithm 1 lost and learned.
+
+    Parameters
+    ----------
+    f, E
+        (f_t(x_t) - y_t)^2 / 2 and (E_t - y_t)^2 / 2 at each event.
+    draws
+        The mean number of draws an event.
+    average
+        f_S, the mean of f_1, ..., f_T, by what the columns of L stand for.
+    n_shrinks
+        How often it shrank.
+
+    """
+
+    f: Array
+    E: Array
+    draws: float
+    average: Array
+    n_shrinks: int
+
+
+def losses(stream: Stream, B: float, way: Way, seed: int, shrinks: bool = True) -> Losses:
+    """Run Algorithm 1, or what is left of it without its shrinks."""
     T = len(stream.y)
+    limit = 16 * B if shrinks else _NEVER
     model = None
     if way.draws is not None:
-        model = ShrinkingGradient(FAMILY, norm_bound=B, seed=seed, **way.draws(T))
-    theta = np.zeros(stream.L.shape[1])
-    f, E, draws = np.zeros(T), np.zeros(T), 0
+        model = ShrinkingGradient(FAMILY, norm_bound=limit / 16, seed=seed, **way.draws(T))
+    theta, total = np.zeros((2, stream.L.shape[1]))
+    f, E, draws, n_shrinks = np.zeros(T), np.zeros(T), 0, 0
     for t, (x, y, phi) in enumerate(zip(*stream, strict=True)):
         eta = way.schedule(B, t + 1, T)
+        total += theta
         f[t] = E[t] = theta @ phi
         if model is not None:
             estimate = model.estimate_row(x)
             E[t], draws = estimate.value, draws + estimate.draws
             model.step = eta
-            model.learn_row(x, float(y))
-        if abs(E[t]) < 16 * B:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", IlnWarning)  # too few draws: the loss shows it
+                model.learn_row(x, float(y))
+        if abs(E[t]) < limit:
             theta += eta * (y - E[t]) * phi
         else:
             theta /= 4
-    return (f - stream.y) ** 2 / 2, (E - stream.y) ** 2 / 2, draws / T
+            n_shrinks += 1
+    f, E = (f - stream.y) ** 2 / 2, (E - stream.y) ** 2 / 2
+    return Losses(f, E, draws / T, total / T, n_shrinks)
 
 
 def run(full: bool, seeds: int, progress: Progress) -> Result:
@@ -213,10 +248,10 @@ def _measure(
 ) -> None:
     if way.fresh:
         for T, least in best.items():
-            f, E, draws = losses(stream.first(T), key[1], way, seed)
+            f, E, draws, *_ = losses(stream.first(T), key[1], way, seed)
             regrets.add(key, T, float(f.sum()) - least, float(E.sum()) - least, draws)
         return
-    f, E, draws = losses(stream, key[1], way, seed)
+    f, E, draws, *_ = losses(stream, key[1], way, seed)
     for T, least in best.items():
         regrets.add(key, T, float(f[:T].sum()) - least, float(E[:T].sum()) - least, draws)
 
@@ -233,8 +268,8 @@ def _notes(figures: Mapping[str, Any]) -> list[str]:
         f, E = each["regret_of_f"][-1], each["regret_of_E"][-1]
         notes.append(
             f"{each['stream']}, B = {each['B']:g}, {each['way']}: exponent of f "
-            f"{_interval(each['fit_of_f'])}, of E {_interval(each['fit_of_E'])}; at "
-            f"T = {each['T'][-1]:,} regret {_value(f)} of f, {_value(E)} of E, bound "
+            f"{interval(each['fit_of_f'])}, of E {interval(each['fit_of_E'])}; at "
+            f"T = {each['T'][-1]:,} regret {value(f)} of f, {value(E)} of E, bound "
             f"{each['bound'][-1]:.0f}, {each['draws'][-1]:,.0f} draws an event."
         )
     return notes
@@ -249,12 +284,14 @@ def _below(runs: Sequence[Mapping[str, Any]]) -> str:
     return f"{sum(within)} of {len(within)}"
 
 
-def _value(point: Mapping[str, Any]) -> str:
+def value(point: Mapping[str, Any], digits: int = 1) -> str:
+    """Return a mean with its standard error as text."""
     error = point["standard_error"]
-    return f"{point['mean']:.1f}" + ("" if error is None else f" ± {error:.1f}")
+    return f"{point['mean']:.{digits}f}" + ("" if error is None else f" ± {error:.{digits}f}")
 
 
-def _interval(fit: Mapping[str, Any]) -> str:
+def interval(fit: Mapping[str, Any]) -> str:
+    """Return a fitted exponent with its interval as text."""
     if fit["exponent"] is None:
         return "undefined"
     if fit["low"] is None:

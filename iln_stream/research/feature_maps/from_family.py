@@ -8,6 +8,7 @@ import numpy as np
 
 from iln_stream.features.affine import activate, as_ridges
 from iln_stream.features.base import Features, Kernel, at_least_one, closed_form, positive
+from iln_stream.features.decision_stumps import Stumps
 from iln_stream.research.feature_maps.base import Array, ScaledKernel
 
 
@@ -38,6 +39,8 @@ class DrawnUnits:
         if x.ndim == 1:
             return self.factor * self.family.psi(x, self.w)
         ridges = as_ridges(self.family)
+        if isinstance(self.w, Stumps) and x.shape[1]:
+            return self.factor * np.where(x[:, self.w.j] >= self.w.theta, 1.0, -1.0)
         if ridges is None:
             psi = np.array([self.family.psi(x_i, self.w) for x_i in x])
             return self.factor * psi.reshape(len(x), self.n_psi)

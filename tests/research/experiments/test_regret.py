@@ -37,7 +37,7 @@ def test_follows_the_learner(schedule):
     """f_t as the experiment tracks it is that of ShrinkingGradient with the exact kernel."""
     stream = streams(150, seed=3)["coins"].first(150)
     way = WAYS["exact E"]._replace(schedule=schedule)
-    f, E, draws = losses(stream, 1.0, way, seed=0)
+    f, E, draws, *_ = losses(stream, 1.0, way, seed=0)
     model = ShrinkingGradient(FAMILY, "exact", seed=0)
     for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
         found = (model.estimate_row(x).value - y) ** 2 / 2

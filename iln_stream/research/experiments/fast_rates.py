@@ -1,0 +1,183 @@
+"""Fast rates of random-feature ridge regression, with features by their law or by leverage scores.
+
+Rudi & Rosasco's conditions hold exactly for cosines on a circle: the kernel's eigenvalues are
+sigma_k ~ k^(-1/gamma), and f* lies in the range of L^r.
+"""
+
+from collections.abc import Callable, Mapping
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iln_stream.research.experiments.result import Result, mean_and_error, power_law
+
+Array = NDArray[np.float64]
+Progress = Callable[[str], None]
+
+CASES = ((1 / 2, 1 / 2), (1 / 3, 1 / 2), (1 / 2, 1.0))
+"""(gamma, r): capacity and regularity."""
+
+SIZES = {False: (128, 512, 1024), True: (128, 256, 512, 1024, 2048)}
+FREQUENCIES: Array = np.arange(1.0, 601.0)
+NOISE = 1.0
+
+UNIFORM, LEVERAGE = 3.0, 16.0
+"""M over n^c. Leverage scores need more features than N(lambda) log N(lambda), their first ones."""
+
+KERNEL = "kernel ridge regression"
+BY_LAW = "by their law, M ~ n^c"
+BY_SCORES = "by leverage scores, M ~ n^d"
+TOO_FEW = "by their law, M ~ n^d"
+
+
+class Exponents(NamedTuple):
+    """What the theorems say for gamma and r.
+
+    Examples
+    --------
+    >>> from iln_stream.research.experiments.fast_rates import Exponents
+    >>> Exponents.of(0.5, 0.5)  # doctest: +ELLIPSIS
+    Exponents(rate=-0.666..., by_law=0.666..., by_scores=0.333...)
+
+    """
+
+    rate: float
+    by_law: float
+    by_scores: float
+
+    @classmethod
+    def of(cls, gamma: float, r: float) -> "Exponents":
+        """Return the exponents of n in the excess risk, and in the M of both samplings."""
+        width = 2 * r + gamma
+        return cls(-2 * r / width, (1 + gamma * (2 * r - 1)) / width, (gamma + 2 * r - 1) / width)
+
+
+def run(full: bool, seeds: int, progress: Progress) -> Result:
+    """Fit the exponent of the excess risk in n for each case and way to sample features.
+
+    lambda = n^(-1 / (2 r + gamma)) / 2.
+
+    Parameters
+    ----------
+    full
+        Whether to go up to n = 4,096, or to 1,024 in fewer steps.
+    seeds
+        Number of targets, samples and draws of features.
+    progress
+        Gets a line for each case and seed.
+
+    """
+    sizes, cases = SIZES[full], []
+    for gamma, r in CASES:
+        table: dict[str, list[list[float]]] = {}
+        for seed in range(seeds):
+            progress(f"gamma = {gamma:.2f}, r = {r:g}, seed {seed}")
+            found = [_risks(n, gamma, r, seed) for n in sizes]
+            for name in found[0]:
+                table.setdefault(name, []).append([each[name] for each in found])
+        logs = np.log(np.divide(table[TOO_FEW], table[BY_SCORES]))
+        cases.append(
+            {
+                "gamma": gamma,
+                "r": r,
+                **Exponents.of(gamma, r)._asdict(),
+                "methods": {
+                    name: {
+                        "excess_risk": [mean_and_error(at) for at in zip(*rows, strict=True)],
+                        "exponent": power_law(sizes, rows),
+                    }
+                    for name, rows in table.items()
+                },
+                "too_few_over_scores": mean_and_error((logs[:, -1] - logs[:, 0]).tolist()),
+            }
+        )
+    figures = {"sizes": list(sizes), "cases": cases}
+    settings = {"full": full, "seeds": seeds, "noise": NOISE}
+    return Result("fast_rates", settings, figures, _notes(figures), _draw)
+
+
+def _risks(n: int, gamma: float, r: float, seed: int) -> dict[str, float]:
+    """Return the excess risk of each way, all on one sample."""
+    rng = np.random.default_rng([seed, n])
+    sigma: Array = FREQUENCIES ** (-1 / gamma)
+    sigma /= sigma.sum()
+    coefficients = sigma**r * FREQUENCIES**-0.51  # f* = L^r g, and g has a finite norm
+    coefficients /= np.linalg.norm(coefficients)
+    phases = rng.uniform(0.0, 2 * np.pi, len(FREQUENCIES))
+    x, grid = rng.random(n), (np.arange(2000) + 0.5) / 2000
+    y = _cosines(x, FREQUENCIES, phases) @ coefficients + NOISE * rng.standard_normal(n)
+    truth = _cosines(grid, FREQUENCIES, phases) @ coefficients
+    exponents = Exponents.of(gamma, r)
+    lam = n ** (-1 / (2 * r + gamma)) / 2
+
+    def risk(features: Callable[[Array], Array]) -> float:
+        return float(np.mean((features(grid) @ _ridge(features(x), y, lam) - truth) ** 2))
+
+    def drawn(M: float, law: Array) -> Callable[[Array], Array]:
+        law = law / law.sum()
+        k = rng.choice(len(law), ceil(M), p=law)
+        phase, scale = rng.uniform(0.0, 2 * np.pi, len(k)), np.sqrt(sigma[k] / law[k] / len(k))
+        return lambda x: _cosines(x, FREQUENCIES[k], phase) * scale
+
+    by_scores = n**exponents.by_scores
+    return {
+        KERNEL: risk(
+            lambda x: (
+                np.hstack([_cosines(x, FREQUENCIES, b) for b in (0.0, np.pi / 2)])
+                * np.sqrt(np.tile(sigma, 2) / 2)
+            )
+        ),
+        BY_LAW: risk(drawn(UNIFORM * n**exponents.by_law, sigma)),
+        BY_SCORES: risk(drawn(LEVERAGE * by_scores, sigma / (sigma + lam))),
+        TOO_FEW: risk(drawn(UNIFORM * by_scores, sigma)),
+    }
+
+
+def _cosines(x: Array, k: Array, phase: Array | float) -> Array:
+    return np.asarray(np.sqrt(2.0) * np.cos(2 * np.pi * np.outer(x, k) + phase))
+
+
+def _ridge(F: Array, y: Array, lam: float) -> Array:
+    n, M = F.shape
+    if n < M:
+        return np.asarray(F.T @ np.linalg.solve(F @ F.T + n * lam * np.eye(n), y))
+    return np.asarray(np.linalg.solve(F.T @ F + n * lam * np.eye(M), F.T @ y))
+
+
+def _notes(figures: Mapping[str, Any]) -> list[str]:
+    notes = []
+    for case in figures["cases"]:
+        said = ", ".join(
+            f"{name} {fit['exponent']:.2f}"
+            + ("" if fit["low"] is None else f" ({fit['low']:.2f} to {fit['high']:.2f})")
+            for name, fit in ((name, each["exponent"]) for name, each in case["methods"].items())
+        )
+        gap = case["too_few_over_scores"]
+        notes.append(
+            f"gamma = {case['gamma']:.2f}, r = {case['r']:g}: the theorems have n^"
+            f"{case['rate']:.2f} with c = {case['by_law']:.2f}, d = {case['by_scores']:.2f}; "
+            f"found {said}; from the smallest to the largest n, {TOO_FEW} lose "
+            f"{gap['mean']:.2f} ± {gap['standard_error'] or 0.0:.2f} (natural logarithms) against "
+            f"{BY_SCORES}."
+        )
+    return notes
+
+
+def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
+    case = figures["cases"][0]
+    for k, (name, found) in enumerate(case["methods"].items()):
+        axes.errorbar(
+            figures["sizes"],
+            [point["mean"] for point in found["excess_risk"]],
+            [point["standard_error"] or 0.0 for point in found["excess_risk"]],
+            label=name,
+            color=f"C{k}",
+            capsize=2,
+        )
+    first, sizes = case["methods"][KERNEL]["excess_risk"][0]["mean"], figures["sizes"]
+    rate = [first * (n / sizes[0]) ** case["rate"] for n in sizes]
+    axes.plot(sizes, rate, ":", color="0.3", label=f"n^{case['rate']:.2f}")
+    axes.set(xscale="log", yscale="log", xlabel="n, examples", ylabel="excess risk")
+    axes.legend(fontsize="x-small")
