@@ -77,7 +77,7 @@ def kill_keyed_learners(
     often = ("--snapshot-seconds", "0.05")
     few = ("--keys-in-memory", str(LIVE))
     run = log.arguments(folder / "killed", "p", *_KEYED, *often, *few, *more)
-    n_behind = n_sent = 0
+    n_at_work = n_sent = 0
     for _ in range(n_kills):
         goal = n_sent + draw.uniform(0.1, 0.9) * per_kill
         numbers = range(n_sent, n_sent + per_kill)
@@ -88,10 +88,10 @@ def kill_keyed_learners(
             wait_for_events(learner, 0.95 * goal)  # some records are malformed
             time.sleep(draw.uniform(0, 0.02))
             learner.kill()
-        n_behind += 0 < newest_offset(folder / "killed") < last_offset
+        n_at_work += 0 < newest_offset(folder / "killed") < last_offset
     finish(folder, [*run, "--stop-at-end"])
     finish(folder, log.arguments(folder / "whole", "q", *_KEYED, "--stop-at-end"))
-    outcome = outcome_of(log, folder, n_sent, n_behind)
+    outcome = outcome_of(log, folder, n_sent, n_at_work)
     states = [
         _states(folder / name / f"{log.name}-0", found)
         for name, found in (("killed", outcome.killed), ("whole", outcome.uninterrupted))

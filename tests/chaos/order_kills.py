@@ -11,7 +11,7 @@ from support.running_command import Command
 from support.saved_state import saved
 
 from chaos.late_stream import late_records, number
-from chaos.learner_kills import Outcome, finish, values_of
+from chaos.learner_kills import Outcome, comes_to_work, finish, newest_offset, values_of
 from chaos.logs import EmbeddedLog, TestedLog
 from chaos.stream import event
 from iln_stream.streams import NewRecord
@@ -57,7 +57,7 @@ def kill_in_one_order(
         *("--snapshot-keep", "100000"),  # so the journal keeps the whole order
     )
     run = log.arguments(folder / "killed", "p", *of_both, *often, *more)
-    n_behind = n_sent = 0
+    killed, n_at_work, n_sent = folder / "killed", 0, 0
 
     def feed(end: int) -> int:
         begin = n_sent
@@ -67,18 +67,19 @@ def kill_in_one_order(
             begin = stop
         return end
 
-    for life in range(1, n_kills + 1):
-        n_sent = feed(life * per_kill - per_kill // 2)
+    for life in range(n_kills):
+        half = life * per_kill + per_kill // 2
+        n_sent = feed(half)
         with Command(folder, *run) as learner:
-            learner.wait_until_it_says("metrics at")
-            n_sent = feed(life * per_kill)
-            time.sleep(draw.uniform(0, 0.8))
+            if at_work := comes_to_work(learner, killed, n_sent, life, draw):
+                n_sent = feed(draw.randint(half + 1, half + per_kill // 2))
+                time.sleep(draw.uniform(0, 0.1))
             assert learner.runs, f"it ended by itself and said:\n{learner.said}"
             learner.kill()
-        learned = saved(folder / "killed", log.name, "all").header.positions
-        n_behind += sum(learned.values()) < n_sent
+        n_at_work += at_work and newest_offset(killed) < n_sent
+    n_sent = feed(n_kills * per_kill)
     finish(folder, [*run, "--stop-at-end"])
-    begin_again(folder / "killed", folder / "whole")
+    begin_again(killed, folder / "whole")
     whole = log.arguments(folder / "whole", "q", *of_both, "--no-transactional", "--stop-at-end")
     finish(folder, whole)
     published, expected = (
@@ -86,14 +87,14 @@ def kill_in_one_order(
         for topic in "pq"
     )
     return Outcome(
-        saved(folder / "killed", log.name, "all"),
+        saved(killed, log.name, "all"),
         saved(folder / "whole", log.name, "all"),
         published,
         expected,
         [letter.decode() for letter in log.published("p-letters")],
         [letter.decode() for letter in log.published("q-letters")],
         n_sent,
-        n_behind,
+        n_at_work,
     )
 
 
