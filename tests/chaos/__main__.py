@@ -24,6 +24,7 @@ from chaos.garbage import flood
 from chaos.keyed_kills import kill_keyed_learners
 from chaos.late_kills import CASES, kill_late_learners
 from chaos.learner_kills import kill_learners
+from chaos.load import load
 from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_in_one_order, kill_joiners
 from chaos.worker_kills import kill_workers
@@ -86,6 +87,8 @@ def main() -> int:
                         "of them of the supervisor")  # fmt: skip
     parser.add_argument("--broker-kills", type=int, default=20)
     parser.add_argument("--payloads", type=int, default=1_000_000, help="half of them spoilt")
+    parser.add_argument("--minutes", type=int, default=60, help="of events that are posted to an "
+                        "API, while API and learner end again and again")  # fmt: skip
     parser.add_argument("--logs", nargs="+", choices=LOGS, default=LOGS)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--json", type=Path, default=RESULTS, help="replaces what it has of the "
@@ -103,6 +106,9 @@ def main() -> int:
             if n_kills := given.kills // 4:
                 outcome = kill_appenders(folder / "appended.db", n_kills=n_kills, seed=given.seed)
                 faults += _reported(given, "an appender", n_kills, outcome)
+            if given.minutes:
+                loaded = load(folder, minutes=given.minutes, seed=given.seed)
+                faults += _reported(given, "minutes under load", given.minutes, loaded)
         if "kafka" in given.logs:
             with KafkaBroker(folder / "broker", borrow=False) as broker:
                 faults += _kafka(broker, folder / "kafka", given)

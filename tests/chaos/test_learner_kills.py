@@ -7,6 +7,7 @@ import pytest
 
 from chaos.appender_kills import kill_appenders
 from chaos.learner_kills import kill_learners
+from chaos.load import load
 from chaos.logs import TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_in_one_order
 from chaos.worker_kills import kill_workers
@@ -72,3 +73,13 @@ def test_an_answered_append_is_stored_once(tmp_path: Path) -> None:
     outcome = kill_appenders(tmp_path / "log.db", n_kills=3, seed=3)
     assert outcome.faults() == []
     assert outcome.n_acknowledged > 30
+
+
+@pytest.mark.thorough
+def test_under_load(tmp_path: Path) -> None:
+    """While events are posted at a rate and learner and API end again and again, each acknowledged
+    event is stored, learned and predicted once, and each request is answered."""
+    outcome = load(tmp_path, minutes=0.7, seed=1)
+    assert outcome.faults() == []
+    assert outcome.n_predictions > 0
+    assert all(outcome.megabytes.values()), "no process was ended"
