@@ -89,7 +89,7 @@ class _Clients(threading.Thread):
 
 
 def load(folder: Path, *, minutes: float, seed: int) -> LoadOutcome:
-    """Post events to an API, and end API and learner after 5 to 30 seconds each, again and again.
+    """Post events to an API, and end API and learner 5 to 30 seconds after their start, again and again.
 
     Half of the lives end by SIGKILL, the others by SIGTERM.
     """
@@ -107,6 +107,7 @@ def load(folder: Path, *, minutes: float, seed: int) -> LoadOutcome:
 
         def begin(name: str) -> None:
             process = stack.enter_context(Command(folder, *commands[name]))
+            process.wait_until_it_says("metrics at" if name == "learners" else "serving http")
             lives[name] = process, time.monotonic() + draw.uniform(5, 30)
 
         for name in commands:
