@@ -89,7 +89,7 @@ class _Clients(threading.Thread):
 
 
 def load(folder: Path, *, minutes: float, seed: int) -> LoadOutcome:
-    """Post events to an API, and end API and learner 5 to 30 seconds after their start, again and again.
+    """Post events to an API, and end API and learner again and again, 5 to 30 s after their start.
 
     Half of the lives end by SIGKILL, the others by SIGTERM.
     """
