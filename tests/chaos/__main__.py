@@ -90,6 +90,8 @@ def main() -> int:
     parser.add_argument("--minutes", type=int, default=60, help="of events that are posted to an "
                         "API, while API and learner end again and again")  # fmt: skip
     parser.add_argument("--logs", nargs="+", choices=LOGS, default=LOGS)
+    names = [kind.name for kind in OF_EMBEDDED_LOGS]
+    parser.add_argument("--only", nargs="+", choices=names, default=names)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--json", type=Path, default=RESULTS, help="replaces what it has of the "
                         "same names")  # fmt: skip
@@ -145,6 +147,7 @@ def _kill(
     """Kill all these learners in each of their ways; return the faults."""
     folder.mkdir()
     faults: list[str] = []
+    kinds = tuple(kind for kind in kinds if kind.name in given.only)
     runs = [(kind, transactional) for kind in kinds for transactional in kind.ways]
     for i, (kind, transactional) in enumerate(runs):
         n_kills = -(-getattr(given, kind.flag) // kind.share)

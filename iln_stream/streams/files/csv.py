@@ -520,7 +520,7 @@ def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:
         for _ in islice(lines, layout.n_before):
             pass
         if layout.has_comments:
-            lines = (line for line in lines if not line.startswith(_COMMENT))
+            lines = ("\n" if line.startswith(_COMMENT) else line for line in lines)
         rows = csv.reader(lines, strict=True, **_format(layout.separator))
         found = _closed(rows, seen, layout)
         try:
@@ -549,13 +549,11 @@ def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Itera
         except StopIteration:
             return
         except csv.Error as error:
-            # Comments before a row are among its lines.
-            lines = [x for x in seen if not (layout.has_comments and x.startswith(_COMMENT))]
-            if sum(map(bool, map(str.strip, lines))) > 1 or "end of data" in str(error):
+            if sum(map(bool, map(str.strip, seen))) > 1 or "end of data" in str(error):
                 raise csv.Error(
-                    f"a quote is open over {len(lines)} lines: close it, or write it twice"
+                    f"a quote is open over {len(seen)} lines: close it, or write it twice"
                 ) from error
-            row = next(csv.reader(lines, **_format(layout.separator)))
+            row = next(csv.reader(seen, **_format(layout.separator)))
         if len(row) == width:
             yield dict(zip(columns, row))  # noqa: B905  # a keyword takes time
         elif row:  # cells beyond the header are kept, so that the row becomes a dead letter
