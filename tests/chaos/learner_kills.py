@@ -15,6 +15,7 @@ from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord, chunks, event
 
 _TRANSACTION = 250
+OFTEN = ("--snapshot-seconds", "0.05")
 
 
 class Outcome(NamedTuple):
@@ -78,30 +79,46 @@ def kill_learners(
 
     `per_kill` is the number of records for each kill; `more` are arguments of the run that is
     killed, `of_both` of both runs; `record` returns the stream's record of a number.
-
-    Half of a life's events are there when it begins. One life in five ends at a random moment of
-    its beginning, the others after their first snapshot, while they learn.
     """
-    draw = random.Random(seed)
-    often = ("--snapshot-seconds", "0.05")
-    killed, run = folder / "killed", log.arguments(folder / "killed", "p", *of_both, *often, *more)
+    run = log.arguments(folder / "killed", "p", *of_both, *OFTEN, *more)
+    n_at_work = kill_repeatedly(
+        folder, run, lambda numbers: send(log, record, numbers), n_kills, per_kill, seed
+    )
+    finish(folder, log.arguments(folder / "whole", "q", *of_both, "--stop-at-end"))
+    return outcome_of(log, folder, n_kills * per_kill, n_at_work)
+
+
+def kill_repeatedly(
+    folder: Path,
+    run: list[str],
+    feed: Callable[[range], int],
+    n_kills: int,
+    per_kill: int,
+    seed: int,
+) -> int:
+    """Kill a run `n_kills` times, then let it finish; return how many kills came at work.
+
+    `feed` appends the records of these numbers, and returns the offset of the last one. Half of a
+    life's records are there when it begins. One life in five ends at a random moment of its
+    beginning, the others after their first snapshot, while they learn.
+    """
+    draw, killed = random.Random(seed), folder / "killed"
     n_at_work = n_sent = 0
     for life in range(n_kills):
         half = life * per_kill + per_kill // 2
-        last_offset = _send(log, record, range(n_sent, half))
+        end = feed(range(n_sent, half))
         n_sent = half
         with Command(folder, *run) as learner:
-            if at_work := comes_to_work(learner, killed, last_offset, life, draw):
+            if at_work := comes_to_work(learner, killed, end, life, draw):
                 n_sent = draw.randint(half + 1, half + per_kill // 2)
-                last_offset = _send(log, record, range(half, n_sent))
+                end = feed(range(half, n_sent))
                 time.sleep(draw.uniform(0, 0.1))
             assert learner.runs, f"it ended by itself and said:\n{learner.said}"
             learner.kill()
-        n_at_work += at_work and newest_offset(killed) < last_offset
-    _send(log, record, range(n_sent, n_kills * per_kill))
+        n_at_work += at_work and newest_offset(killed) < end
+    feed(range(n_sent, n_kills * per_kill))
     finish(folder, [*run, "--stop-at-end"])
-    finish(folder, log.arguments(folder / "whole", "q", *of_both, "--stop-at-end"))
-    return outcome_of(log, folder, n_kills * per_kill, n_at_work)
+    return n_at_work
 
 
 def outcome_of(
@@ -142,7 +159,7 @@ def comes_to_work(learner: Command, folder: Path, end: int, life: int, draw: ran
     return True
 
 
-def _send(log: TestedLog, record: Callable[[int], KeyedRecord], numbers: range) -> int:
+def send(log: TestedLog, record: Callable[[int], KeyedRecord], numbers: range) -> int:
     """Append the records of these numbers, and return the offset of the last one."""
     last = -1
     for chunk in chunks(numbers, _TRANSACTION):
@@ -166,8 +183,3 @@ def finish(folder: Path, run: list[str]) -> None:
     """Let a run end by itself."""
     with Command(folder, *run) as learner:
         assert learner.wait(600) == 0, learner.said
-
-
-def wait_for_events(learner: Command, n: float) -> None:
-    """Wait until so many events are learned."""
-    learner.wait_for_metrics(lambda now: now.get("iln_events_total", 0) > n)

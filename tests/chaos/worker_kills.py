@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from support.running_command import Command
 
-from chaos.learner_kills import Outcome, comes_to_work, finish, newest_offset, outcome_of
+from chaos.learner_kills import OFTEN, Outcome, comes_to_work, finish, newest_offset, outcome_of
 from chaos.logs import TestedLog
 from chaos.order_kills import N_PARTITIONS
 from chaos.stream import event
@@ -58,8 +58,11 @@ def kill_workers(
     """
     draw = random.Random(seed)
     both = ("--learner-per", "partition")
-    often = ("--workers", str(N_WORKERS), "--snapshot-seconds", "0.05")
-    killed, run = folder / "killed", log.arguments(folder / "killed", "p", *both, *often, *more)
+    two = ("--workers", str(N_WORKERS))
+    killed, run = (
+        folder / "killed",
+        log.arguments(folder / "killed", "p", *both, *two, *OFTEN, *more),
+    )
     n_sent = n_at_work = 0
     for life in range(n_kills // 2):
         n_sent = _feed(log, n_sent, n_sent + per_kill)
