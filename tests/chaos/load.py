@@ -66,7 +66,8 @@ class _Clients(threading.Thread):
 
     def __init__(self, port: int) -> None:
         super().__init__(name="clients")
-        self._client = Client(f"http://127.0.0.1:{port}", retries=Retries(most=1_000, within=120))
+        patient = Retries(most=1_000, within=120)
+        self._client = Client(f"http://127.0.0.1:{port}", retries=patient, trust_env=False)
         self._enough = threading.Event()
         self.n_sent = self.n_predictions = 0
 
