@@ -12,10 +12,11 @@ from iln_stream.errors import IlnWarning
 from iln_stream.records.amounts import amount
 from iln_stream.records.decoding import (
     CLASS_REMEDY,
+    MOST_INPUTS,
     Example,
     MalformedError,
-    check_inputs,
     one_hot,
+    too_many_inputs,
 )
 from iln_stream.records.fields import FieldMapping, UnseenFields
 from iln_stream.records.parsing import INDICATOR, flatten, parse_json
@@ -281,7 +282,8 @@ class MappedDecoder:
                 "or let a learner without field settings read events of this form"
             )
         inputs = tuple(name for name in names if mapping.is_feature(name))
-        check_inputs(len(inputs))
+        if len(inputs) > MOST_INPUTS:
+            raise too_many_inputs(len(inputs))
         others = tuple(name for name in names if not mapping.is_feature(name))
         types = tuple(map(mapping.type_of, inputs))
         for name in self._made.keys() & set(inputs):

@@ -1,17 +1,21 @@
 """The chaos tests at full size: `python -m chaos`, which `make chaos` runs."""
 
 import argparse
+import json
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from support.command_line import iln
 from support.kafka_broker import KafkaBroker
 
+from benchmarks.speed.report import versions
 from chaos.appender_kills import kill_appenders
 from chaos.broker_kills import kill_brokers
 from chaos.contest_kills import kill_contests
@@ -20,11 +24,14 @@ from chaos.garbage import flood
 from chaos.keyed_kills import kill_keyed_learners
 from chaos.late_kills import CASES, kill_late_learners
 from chaos.learner_kills import kill_learners
+from chaos.load import load
 from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_in_one_order, kill_joiners
 from chaos.worker_kills import kill_workers
 
 BOTH = (False, True)
+LOGS = ("embedded", "kafka")
+RESULTS = Path("benchmarks/results/chaos.json")
 
 
 class Kills(NamedTuple):
@@ -80,21 +87,31 @@ def main() -> int:
                         "of them of the supervisor")  # fmt: skip
     parser.add_argument("--broker-kills", type=int, default=20)
     parser.add_argument("--payloads", type=int, default=1_000_000, help="half of them spoilt")
-    parser.add_argument("--embedded", action="store_true", help="only the embedded log")
+    parser.add_argument("--minutes", type=int, default=60, help="of events that are posted to an "
+                        "API, while API and learner end again and again")  # fmt: skip
+    parser.add_argument("--logs", nargs="+", choices=LOGS, default=LOGS)
+    names = [kind.name for kind in OF_EMBEDDED_LOGS]
+    parser.add_argument("--only", nargs="+", choices=names, default=names)
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--json", type=Path, default=RESULTS, help="replaces what it has of the "
+                        "same names")  # fmt: skip
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     print(f"--seed {given.seed}", flush=True)
     faults: list[str] = []
     with tempfile.TemporaryDirectory(prefix="iln-chaos-") as name:
         folder = Path(name)
-        faults += _kill(OF_EMBEDDED_LOGS, _embedded, folder / "embedded", given)
-        if n_kills := given.kills // 4:
-            faults += _reported(
-                f"{n_kills} kills of an appender",
-                kill_appenders(folder / "appended.db", n_kills=n_kills, seed=given.seed),
-            )
-        if not given.embedded:
+        # A learner that compiles is killed before it learns.
+        assert iln("warm", cwd=folder, timeout=3600).returncode == 0
+        if "embedded" in given.logs:
+            faults += _kill(OF_EMBEDDED_LOGS, _embedded, folder / "embedded", given)
+            if n_kills := given.kills // 4:
+                outcome = kill_appenders(folder / "appended.db", n_kills=n_kills, seed=given.seed)
+                faults += _reported(given, "an appender", n_kills, outcome)
+            if given.minutes:
+                loaded = load(folder, minutes=given.minutes, seed=given.seed)
+                faults += _reported(given, "minutes under load", given.minutes, loaded)
+        if "kafka" in given.logs:
             with KafkaBroker(folder / "broker", borrow=False) as broker:
                 faults += _kafka(broker, folder / "kafka", given)
     print("\n".join(faults) or "all as promised")
@@ -108,11 +125,12 @@ def _kafka(broker: KafkaBroker, folder: Path, given: argparse.Namespace) -> list
     faults = _kill(OF_ANY_LOG, topic, folder, given)
     if n_kills := given.broker_kills:
         outcome = kill_brokers(broker, folder, n_kills=n_kills, seed=given.seed)
-        faults += _reported(f"{n_kills} kills of the broker", outcome)
+        faults += _reported(given, "the broker", n_kills, outcome)
         late = [each for each in outcome.seconds_to_learn if each > 5]
         faults += [f"{each:.1f} s until learning again" for each in late]
     if given.payloads:
-        faults += _reported("garbage", flood(broker.bootstrap, folder, given.payloads, given.seed))
+        coped = flood(broker.bootstrap, folder, given.payloads, given.seed)
+        faults += _reported(given, "payloads", given.payloads, coped)
     return faults
 
 
@@ -129,6 +147,7 @@ def _kill(
     """Kill all these learners in each of their ways; return the faults."""
     folder.mkdir()
     faults: list[str] = []
+    kinds = tuple(kind for kind in kinds if kind.name in given.only)
     runs = [(kind, transactional) for kind in kinds for transactional in kind.ways]
     for i, (kind, transactional) in enumerate(runs):
         n_kills = -(-getattr(given, kind.flag) // kind.share)
@@ -147,15 +166,23 @@ def _kill(
             more=(f"--{way}",),
         )
         log.close()
-        name = f"{type(log).__name__}, {n_kills} kills of {kind.name}, {way}"
-        faults += _reported(name, outcome, transactional)
+        name = f"{type(log).__name__}, {kind.name}, {way}"
+        faults += _reported(given, name, n_kills, outcome, transactional)
     return faults
 
 
-def _reported(name: str, outcome: Any, *exactly_once: bool) -> list[str]:
-    """Print what happened, and return the faults with their name."""
-    faults = outcome.faults(*exactly_once)
-    print(f"{name}: {outcome.summary()}; {len(faults)} faults", flush=True)
+def _reported(
+    given: argparse.Namespace, name: str, count: int, outcome: Any, *exactly_once: bool
+) -> list[str]:
+    """Print and store what happened, and return the faults with their name."""
+    faults, found = outcome.faults(*exactly_once), outcome.summary()
+    print(f"{name}, {count}: {found}; {len(faults)} faults", flush=True)
+    stored: dict[str, Any] = {"found": {}}
+    with suppress(FileNotFoundError):
+        stored = json.loads(given.json.read_text())
+    stored["versions"] = versions()
+    stored["found"][name] = {"count": count, "seed": given.seed, "found": found, "faults": faults}
+    given.json.write_text(json.dumps(stored, indent=1) + "\n")
     return [f"{name}: {fault}" for fault in faults]
 
 

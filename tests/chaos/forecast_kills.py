@@ -2,15 +2,13 @@
 
 import json
 import random
-import time
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from support.running_command import Command
 from support.saved_state import saved
 
-from chaos.learner_kills import finish, values_of, wait_for_events
+from chaos.learner_kills import OFTEN, finish, kill_repeatedly, send, values_of
 from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord
 
@@ -43,6 +41,7 @@ class Outcome(NamedTuple):
     differences: list[str]
     published: list[tuple[int, str]]
     expected: list[tuple[int, str]]
+    n_at_work: int
 
     def faults(self, exactly_once: bool) -> list[str]:
         """Return each broken guarantee; empty if all hold."""
@@ -58,7 +57,7 @@ class Outcome(NamedTuple):
 
     def summary(self) -> str:
         """Return what happened."""
-        return f"{len(self.published)} forecasts"
+        return f"{len(self.published)} forecasts, {self.n_at_work} kills at work"
 
 
 def kill_forecasters(
@@ -70,28 +69,15 @@ def kill_forecasters(
     seed: int,
     more: tuple[str, ...],
 ) -> Outcome:
-    """Feed three learners and kill their process `n_kills` times; then compare.
-
-    Each life ends while records are learned, after snapshots of this life.
-    """
-    draw = random.Random(seed)
-    often = ("--snapshot-seconds", "0.05")
-    run = log.arguments(folder / "killed", "p", *_FIELDS, *often, *more)
-    for life in range(n_kills):
-        first = life * per_kill
-        numbers = range(first, first + per_kill)
-        log.send(map(measured, numbers[: per_kill // 2]))
-        with Command(folder, *run) as learners:
-            wait_for_events(learners, 0.9 * (first + draw.uniform(0.1, 0.4) * per_kill))
-            log.send(map(measured, numbers[per_kill // 2 :]))
-            time.sleep(draw.uniform(0, 0.2))
-            learners.kill()
-            assert life == 0 or "resuming from the newest snapshot" in learners.said
-    finish(folder, [*run, "--stop-at-end"])
+    """Feed three learners and kill their process `n_kills` times; then compare."""
+    run = log.arguments(folder / "killed", "p", *_FIELDS, *OFTEN, *more)
+    n_at_work = kill_repeatedly(
+        folder, run, lambda numbers: send(log, measured, numbers), n_kills, per_kill, seed
+    )
     finish(folder, log.arguments(folder / "whole", "q", *_FIELDS, "--stop-at-end"))
     differences = [each for horizon in HORIZONS for each in _differences(log, folder, horizon)]
     published, expected = (values_of(log.published(name)) for name in "pq")
-    return Outcome(differences, published, expected)
+    return Outcome(differences, published, expected, n_at_work)
 
 
 def _differences(log: TestedLog, folder: Path, horizon: str) -> list[str]:

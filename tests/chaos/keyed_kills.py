@@ -2,16 +2,14 @@
 
 import json
 import random
-import time
 from pathlib import Path
 from typing import NamedTuple
 
-from support.running_command import Command
 from support.saved_state import Saved
 
-from chaos.learner_kills import Outcome, finish, newest_offset, outcome_of, wait_for_events
+from chaos.learner_kills import Outcome, kill_learners
 from chaos.logs import TestedLog
-from chaos.stream import KeyedRecord, chunks
+from chaos.stream import KeyedRecord
 from iln_stream.learners.keyed import KEYS_FILE, KeyFile, key_state_to_bytes
 
 N_KEYS = 10_000
@@ -70,28 +68,14 @@ def kill_keyed_learners(
 ) -> KeyedOutcome:
     """Feed a model by key events of 10,000 keys and kill it `n_kills` times; then compare.
 
-    Each life ends while its events are learned. The killed run has 100 keys in memory, and takes a
-    checkpoint every 200 events; the uninterrupted one has all keys in memory.
+    The killed run has 100 keys in memory, and takes a checkpoint every 200 events; the run that is
+    not killed has all keys in memory.
     """
-    draw = random.Random(seed)
-    often = ("--snapshot-seconds", "0.05")
     few = ("--keys-in-memory", str(LIVE))
-    run = log.arguments(folder / "killed", "p", *_KEYED, *often, *few, *more)
-    n_behind = n_sent = 0
-    for _ in range(n_kills):
-        goal = n_sent + draw.uniform(0.1, 0.9) * per_kill
-        numbers = range(n_sent, n_sent + per_kill)
-        for chunk in chunks(numbers, 250):
-            last_offset = log.send(map(of_customer, chunk))[-1]
-        n_sent += per_kill
-        with Command(folder, *run) as learner:
-            wait_for_events(learner, 0.95 * goal)  # some records are malformed
-            time.sleep(draw.uniform(0, 0.02))
-            learner.kill()
-        n_behind += 0 < newest_offset(folder / "killed") < last_offset
-    finish(folder, [*run, "--stop-at-end"])
-    finish(folder, log.arguments(folder / "whole", "q", *_KEYED, "--stop-at-end"))
-    outcome = outcome_of(log, folder, n_sent, n_behind)
+    outcome = kill_learners(
+        log, folder, n_kills=n_kills, per_kill=per_kill, seed=seed, more=(*few, *more),
+        of_both=_KEYED, record=of_customer,
+    )  # fmt: skip
     states = [
         _states(folder / name / f"{log.name}-0", found)
         for name, found in (("killed", outcome.killed), ("whole", outcome.uninterrupted))

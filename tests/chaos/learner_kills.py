@@ -15,6 +15,7 @@ from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord, chunks, event
 
 _TRANSACTION = 250
+OFTEN = ("--snapshot-seconds", "0.05")
 
 
 class Outcome(NamedTuple):
@@ -27,8 +28,8 @@ class Outcome(NamedTuple):
     letters: list[str]
     expected_letters: list[str]
     n_sent: int
-    n_behind: int
-    """Number of kills while the newest snapshot was behind the sent records."""
+    n_at_work: int
+    """Number of kills after a life's first snapshot, with records still to learn."""
 
     def faults(self, exactly_once: bool) -> list[str]:
         """Return each broken guarantee; empty if all hold."""
@@ -56,7 +57,7 @@ class Outcome(NamedTuple):
     def summary(self) -> str:
         """Return what happened."""
         return (
-            f"{self.n_sent} records, {self.n_behind} kills with records still to learn; "
+            f"{self.n_sent} records, {self.n_at_work} kills at work; "
             f"{self.killed.n_labelled} learned, {self.killed.n_dead_letters} dead letters, "
             f"{len(self.expected)} predicted, "
             f"{len(self.published) - len(self.expected)} predictions repeated"
@@ -78,32 +79,50 @@ def kill_learners(
 
     `per_kill` is the number of records for each kill; `more` are arguments of the run that is
     killed, `of_both` of both runs; `record` returns the stream's record of a number.
-
-    Each life ends at a random moment, some before the first event is learned, most while events
-    are learned and snapshots written. Half of a life's events are there when it begins.
     """
-    draw = random.Random(seed)
-    often = ("--snapshot-seconds", "0.05")
-    run = log.arguments(folder / "killed", "p", *of_both, *often, *more)
-    n_behind = n_sent = last_offset = 0
-    for _ in range(n_kills):
-        half = n_sent + per_kill // 2
-        _send(log, record, range(n_sent, half))
+    run = log.arguments(folder / "killed", "p", *of_both, *OFTEN, *more)
+    n_at_work = kill_repeatedly(
+        folder, run, lambda numbers: send(log, record, numbers), n_kills, per_kill, seed
+    )
+    finish(folder, log.arguments(folder / "whole", "q", *of_both, "--stop-at-end"))
+    return outcome_of(log, folder, n_kills * per_kill, n_at_work)
+
+
+def kill_repeatedly(
+    folder: Path,
+    run: list[str],
+    feed: Callable[[range], int],
+    n_kills: int,
+    per_kill: int,
+    seed: int,
+) -> int:
+    """Kill a run `n_kills` times, then let it finish; return how many kills came at work.
+
+    `feed` appends the records of these numbers, and returns the offset of the last one. Half of a
+    life's records are there when it begins. One life in five ends at a random moment of its
+    beginning, the others after their first snapshot, while they learn.
+    """
+    draw, killed = random.Random(seed), folder / "killed"
+    n_at_work = n_sent = 0
+    for life in range(n_kills):
+        half = life * per_kill + per_kill // 2
+        end = feed(range(n_sent, half))
+        n_sent = half
         with Command(folder, *run) as learner:
-            learner.wait_until_it_says("metrics at")
-            n_sent += per_kill
-            last_offset = _send(log, record, range(half, n_sent))
-            time.sleep(draw.uniform(0, 0.8))
+            if at_work := comes_to_work(learner, killed, end, life, draw):
+                n_sent = draw.randint(half + 1, half + per_kill // 2)
+                end = feed(range(half, n_sent))
+                time.sleep(draw.uniform(0, 0.1))
             assert learner.runs, f"it ended by itself and said:\n{learner.said}"
             learner.kill()
-        n_behind += newest_offset(folder / "killed") < last_offset
+        n_at_work += at_work and newest_offset(killed) < end
+    feed(range(n_sent, n_kills * per_kill))
     finish(folder, [*run, "--stop-at-end"])
-    finish(folder, log.arguments(folder / "whole", "q", *of_both, "--stop-at-end"))
-    return outcome_of(log, folder, n_sent, n_behind)
+    return n_at_work
 
 
 def outcome_of(
-    log: TestedLog, folder: Path, n_sent: int, n_behind: int, partition: int = 0
+    log: TestedLog, folder: Path, n_sent: int, n_at_work: int, partition: int = 0
 ) -> Outcome:
     """Return the results of the runs with snapshots in `killed` and `whole`."""
     return Outcome(
@@ -114,7 +133,7 @@ def outcome_of(
         _letters(log, "p-letters", partition),
         _letters(log, "q-letters", partition),
         n_sent,
-        n_behind,
+        n_at_work,
     )
 
 
@@ -124,8 +143,25 @@ def _letters(log: TestedLog, topic: str, partition: int) -> list[str]:
     return [each for each in found if json.loads(each)["partition"] == partition]
 
 
-def _send(log: TestedLog, record: Callable[[int], KeyedRecord], numbers: range) -> int:
+def comes_to_work(learner: Command, folder: Path, end: int, life: int, draw: random.Random) -> bool:
+    """Wait for a snapshot somewhere between the newest one and the log's end; return True.
+
+    Of one life in five, wait for a moment while it starts instead, and return False.
+    """
+    if life % 5 == 4:
+        time.sleep(draw.uniform(0, 0.8))
+        return False
+    before = newest_offset(folder)
+    goal = draw.uniform(before, max(before + 1, end - 1))
+    while newest_offset(folder) <= goal:
+        assert learner.runs, f"it ended by itself and said:\n{learner.said}"
+        time.sleep(0.01)
+    return True
+
+
+def send(log: TestedLog, record: Callable[[int], KeyedRecord], numbers: range) -> int:
     """Append the records of these numbers, and return the offset of the last one."""
+    last = -1
     for chunk in chunks(numbers, _TRANSACTION):
         last = log.send(map(record, chunk))[-1]
     return last
@@ -147,8 +183,3 @@ def finish(folder: Path, run: list[str]) -> None:
     """Let a run end by itself."""
     with Command(folder, *run) as learner:
         assert learner.wait(600) == 0, learner.said
-
-
-def wait_for_events(learner: Command, n: float) -> None:
-    """Wait until so many events are learned."""
-    learner.wait_for_metrics(lambda now: now.get("iln_events_total", 0) > n)

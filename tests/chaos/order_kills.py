@@ -2,16 +2,14 @@
 
 import random
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from support.embedded_log import append
-from support.running_command import Command
 from support.saved_state import saved
 
 from chaos.late_stream import late_records, number
-from chaos.learner_kills import Outcome, finish, values_of
+from chaos.learner_kills import OFTEN, Outcome, finish, kill_repeatedly, values_of
 from chaos.logs import EmbeddedLog, TestedLog
 from chaos.stream import event
 from iln_stream.streams import NewRecord
@@ -52,32 +50,20 @@ def kill_in_one_order(
         log.send(map(event, numbers), draw.randrange(N_PARTITIONS))
 
     draw, send = random.Random(seed), send or send_events
-    often = (
-        *("--snapshot-seconds", "0.05"),
+    run = log.arguments(
+        folder / "killed", "p", *of_both, *OFTEN, *more,
         *("--snapshot-keep", "100000"),  # so the journal keeps the whole order
-    )
-    run = log.arguments(folder / "killed", "p", *of_both, *often, *more)
-    n_behind = n_sent = 0
+    )  # fmt: skip
 
-    def feed(end: int) -> int:
-        begin = n_sent
-        while begin < end:
-            stop = min(end, begin + draw.randint(1, _MOST))
+    def feed(numbers: range) -> int:
+        begin = numbers.start
+        while begin < numbers.stop:
+            stop = min(numbers.stop, begin + draw.randint(1, _MOST))
             send(range(begin, stop), draw)
             begin = stop
-        return end
+        return begin
 
-    for life in range(1, n_kills + 1):
-        n_sent = feed(life * per_kill - per_kill // 2)
-        with Command(folder, *run) as learner:
-            learner.wait_until_it_says("metrics at")
-            n_sent = feed(life * per_kill)
-            time.sleep(draw.uniform(0, 0.8))
-            assert learner.runs, f"it ended by itself and said:\n{learner.said}"
-            learner.kill()
-        learned = saved(folder / "killed", log.name, "all").header.positions
-        n_behind += sum(learned.values()) < n_sent
-    finish(folder, [*run, "--stop-at-end"])
+    n_at_work = kill_repeatedly(folder, run, feed, n_kills, per_kill, seed)
     begin_again(folder / "killed", folder / "whole")
     whole = log.arguments(folder / "whole", "q", *of_both, "--no-transactional", "--stop-at-end")
     finish(folder, whole)
@@ -92,8 +78,8 @@ def kill_in_one_order(
         expected,
         [letter.decode() for letter in log.published("p-letters")],
         [letter.decode() for letter in log.published("q-letters")],
-        n_sent,
-        n_behind,
+        n_kills * per_kill,
+        n_at_work,
     )
 
 

@@ -32,7 +32,7 @@ def test_promotions_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) 
     assert learner["promotions"]["command"] > 5
     assert learner["promotions"]["evidence"] > 0
     assert max(each["n_failures"] for each in learner["contenders"]) > 0
-    assert outcome.n_behind >= 1, "all kills came when there was nothing to lose"
+    assert outcome.n_at_work >= 1, "all kills came when there was nothing to lose"
 
 
 @pytest.mark.thorough
@@ -53,7 +53,7 @@ def test_keys_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) -> Non
         make_log(kind), tmp_path, n_kills=2, per_kill=2_000, seed=1, more=ONCE
     )
     assert found.faults(exactly_once=True) == []
-    assert found.outcome.n_behind == 2, "a kill came before anything was learned, or after all was"
+    assert found.outcome.n_at_work == 2, "a kill came before anything was learned, or after all was"
     assert len(found.uninterrupted) > 10 * LIVE
 
 
@@ -81,7 +81,7 @@ def test_late_labels_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str,
     assert state["counts"]["n_repeats"] > 10
     assert state["recent_ids"]["n_corrected"] > 10
     assert state["pending"]["store"]["blocks"], "no events were packed"
-    assert outcome.n_behind >= 1, "all kills came when there was nothing to lose"
+    assert outcome.n_at_work >= 1, "all kills came when there was nothing to lose"
 
 
 @pytest.mark.thorough
@@ -100,5 +100,5 @@ def test_two_logs_survive_kills(make_log: MakeLog, tmp_path: Path, way: str) -> 
         more=(f"--{way}",),
     )
     assert outcome.faults(exactly_once=way == "transactional") == []
-    assert outcome.n_behind >= 1, "all kills came when there was nothing to lose"
+    assert outcome.n_at_work >= 1, "all kills came when there was nothing to lose"
     assert 4 * outcome.killed.n_labelled > len(outcome.expected), "hardly any label found its event"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from support.running_command import Command
 
-from chaos.learner_kills import Outcome, finish, newest_offset, outcome_of
+from chaos.learner_kills import OFTEN, Outcome, comes_to_work, finish, newest_offset, outcome_of
 from chaos.logs import TestedLog
 from chaos.order_kills import N_PARTITIONS
 from chaos.stream import event
@@ -24,9 +24,9 @@ class WorkersOutcome(NamedTuple):
     partitions: list[Outcome]
 
     @property
-    def n_behind(self) -> int:
-        """Number of kills of the supervisor while there were records still to learn."""
-        return self.partitions[0].n_behind
+    def n_at_work(self) -> int:
+        """Number of kills after a life's first snapshot, with records still to learn."""
+        return self.partitions[0].n_at_work
 
     def faults(self, exactly_once: bool) -> list[str]:
         """Return each broken guarantee; empty if all hold."""
@@ -52,31 +52,39 @@ def kill_workers(
 ) -> WorkersOutcome:
     """Feed two workers with three partitions; kill one worker in each life, then the supervisor.
 
-    Each comes at a random moment, also while workers start, start again or still hold partitions
-    that the next life's workers want. The uninterrupted run is one process.
+    Four workers in five are killed while they learn, the others while they start. The supervisor
+    is killed while workers learn, start again or still hold partitions that the next life's workers
+    want. The uninterrupted run is one process.
     """
     draw = random.Random(seed)
     both = ("--learner-per", "partition")
-    often = ("--workers", str(N_WORKERS), "--snapshot-seconds", "0.05")
-    run = log.arguments(folder / "killed", "p", *both, *often, *more)
-    n_sent = n_behind = 0
-    for _ in range(n_kills // 2):
+    two = ("--workers", str(N_WORKERS))
+    killed, run = (
+        folder / "killed",
+        log.arguments(folder / "killed", "p", *both, *two, *OFTEN, *more),
+    )
+    n_sent = n_at_work = 0
+    for life in range(n_kills // 2):
         n_sent = _feed(log, n_sent, n_sent + per_kill)
         with Command(folder, *run) as supervisor:
             while len(pids := _pids(supervisor)) < N_WORKERS:
                 assert supervisor.runs, supervisor.said
                 time.sleep(0.01)
-            n_sent = _feed(log, n_sent, n_sent + per_kill)
-            time.sleep(draw.uniform(0, 2))
+            at_work = comes_to_work(supervisor, killed, n_sent, life, draw)
+            n_sent = _feed(log, n_sent, n_sent + per_kill // 2)
+            time.sleep(draw.uniform(0, 0.1))
             os.kill(draw.choice(pids), signal.SIGKILL)
+            n_at_work += at_work and newest_offset(killed) < n_sent - 1
             time.sleep(draw.uniform(0, 2))  # it is started again after 1 s
+            n_sent = _feed(log, n_sent, n_sent + per_kill // 2)
+            time.sleep(draw.uniform(0, 0.1))
             assert supervisor.runs, f"it ended by itself and said:\n{supervisor.said}"
             supervisor.kill()
-        n_behind += newest_offset(folder / "killed") < n_sent - 1
+        n_at_work += at_work and newest_offset(killed) < n_sent - 1
     finish(folder, [*run, "--stop-at-end"])
     finish(folder, log.arguments(folder / "whole", "q", *both, *more, "--stop-at-end"))
     return WorkersOutcome(
-        [outcome_of(log, folder, n_sent, n_behind, number) for number in range(N_PARTITIONS)]
+        [outcome_of(log, folder, n_sent, n_at_work, number) for number in range(N_PARTITIONS)]
     )
 
 

@@ -19,8 +19,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from itertools import count, islice
+from itertools import count, islice, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, cast
 
@@ -504,7 +503,7 @@ def _first_lines(path: Path) -> tuple[list[str], str]:
     try:
         encoding = encoding_of(path)
         with _opened(path, encoding) as opened:
-            lines = list(islice(_lines(opened, path.name), _FIRST_LINES))
+            lines = list(islice(_lines(opened, path.name, []), _FIRST_LINES))
     except OSError as error:
         raise SourceError(f"can't read {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -515,53 +514,51 @@ def _first_lines(path: Path) -> tuple[list[str], str]:
 
 
 def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:
+    seen: list[str] = []
     with _opened(path, layout.encoding) as opened:
-        lines: Iterator[str] = islice(_lines(opened, path.name), layout.n_before, None)
+        lines = _lines(opened, path.name, seen)
+        for _ in islice(lines, layout.n_before):
+            pass
         if layout.has_comments:
-            lines = (line for line in lines if not line.startswith(_COMMENT))
-        # Cells beyond the header are kept, so that the row becomes a dead letter.
-        form: dict[str, Any] = {"restkey": BEYOND, **_format(layout.separator)}
-        lines_of_row: list[str] = []
-        rows = csv.DictReader(_noted(lines, lines_of_row), layout.columns, strict=True, **form)
-        loosely = partial(csv.DictReader, fieldnames=layout.columns, **form)
-        found = _closed(rows, lines_of_row, loosely)
+            lines = ("\n" if line.startswith(_COMMENT) else line for line in lines)
+        rows = csv.reader(lines, strict=True, **_format(layout.separator))
+        found = _closed(rows, seen, layout)
         try:
             yield from _without(found, layout.valueless) if layout.valueless else found
         except (UnicodeDecodeError, csv.Error) as error:
-            n = layout.n_before + rows.line_num
+            n = layout.n_before + rows.line_num - len(seen)
             raise SourceError(
                 f"{path.name} is not CSV in UTF-8 after line {n}: {_why(error)}"
             ) from error
         except OSError as error:
-            n, why = layout.n_before + rows.line_num, error.strerror or error
+            n, why = layout.n_before + rows.line_num - len(seen), error.strerror or error
             raise SourceError(f"can't read {path} after line {n}: {why}") from error
 
 
-def _noted(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
-    """Yield lines, which `seen` has afterwards."""
-    for line in lines:
-        seen.append(line)
-        yield line
+def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Iterator[dict[str, Any]]:
+    """Yield rows by column, as `csv.DictReader` does with a call more for each row.
 
-
-def _closed(
-    rows: Iterator[dict[str, Any]],
-    lines: list[str],
-    loosely: Callable[[Sequence[str]], Iterable[dict[str, Any]]],
-) -> Iterator[dict[str, Any]]:
-    """Yield rows; one whose quotes are odd is read loosely, unless it would swallow other lines."""
+    One whose quotes are odd is read loosely, unless it would swallow other lines. `seen` gets the
+    lines that a row is read from.
+    """
+    columns, width = layout.columns, len(layout.columns)
     while True:
-        lines.clear()
+        seen.clear()
         try:
-            yield next(rows)
+            row = next(rows)
         except StopIteration:
             return
         except csv.Error as error:
-            if sum(map(bool, map(str.strip, lines))) > 1 or "end of data" in str(error):
+            if sum(map(bool, map(str.strip, seen))) > 1 or "end of data" in str(error):
                 raise csv.Error(
-                    f"a quote is open over {len(lines)} lines: close it, or write it twice"
+                    f"a quote is open over {len(seen)} lines: close it, or write it twice"
                 ) from error
-            yield from loosely(lines)
+            row = next(csv.reader(seen, **_format(layout.separator)))
+        if len(row) == width:
+            yield dict(zip(columns, row))  # noqa: B905  # a keyword takes time
+        elif row:  # cells beyond the header are kept, so that the row becomes a dead letter
+            cells = dict(zip_longest(columns, row[:width]))
+            yield {**cells, BEYOND: row[width:]} if row[width:] else cells
 
 
 def _without(rows: Iterable[dict[str, Any]], valueless: frozenset[str]) -> Iterator[dict[str, Any]]:
@@ -573,14 +570,15 @@ def _without(rows: Iterable[dict[str, Any]], valueless: frozenset[str]) -> Itera
         yield row
 
 
-def _lines(opened: TextIO, name: str) -> Iterator[str]:
-    """Yield lines, of which each is in memory as a whole."""
+def _lines(opened: TextIO, name: str, seen: list[str]) -> Iterator[str]:
+    """Yield lines, of which each is in memory as a whole; `seen` gets each."""
     for number in count(1):
         line = opened.readline(LONGEST_LINE + 1)
         if not line:
             return
         if len(line) > LONGEST_LINE:
             raise too_long(name, number)
+        seen.append(line)
         yield line
 
 

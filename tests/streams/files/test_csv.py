@@ -106,5 +106,5 @@ def test_an_open_quote_swallows_no_rows(tmp_path, later):
         rows(tmp_path, content + later)
     found = [record.payload["b"] for record in rows(tmp_path, content.replace('"open', "open"))]
     assert found == ["xy", ' "z" '] * 100 + ["open"] + ["x"] * 90
-    with pytest.raises(SourceError, match="open over 1 lines"):
-        rows(tmp_path, 'a,b\n1,2\n3,"cut')
+    with pytest.raises(SourceError, match="after line 4: a quote is open over 1 lines"):
+        rows(tmp_path, '# of 2026\na,b\n1,2\n# cut:\n3,"cut')
