@@ -103,8 +103,8 @@ def sentinels_of(fields: Sequence[Field]) -> list[str]:
 
 
 def _has(field: Field, text: str) -> bool:
-    """Whether a number is an ordinary value of a field."""
-    if not field.is_number or field.sentinel == text or field.role not in ("input", "label"):
+    """Whether a number is between the ordinary values of a field."""
+    if not field.is_number or field.apart == text or field.role not in ("input", "label"):
         return False
     return bool(field.low <= float(text) <= field.high)
 

@@ -252,6 +252,8 @@ BEYOND = "cells beyond the header"
 """Field of a row that has more cells than the header."""
 
 _COMMENT = "#"
+_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
+"""A byte order mark; of files that were joined each has one."""
 _SEPARATOR_LINE = re.compile(r"sep=.\s*")
 """By which a spreadsheet knows the separator."""
 
@@ -432,6 +434,14 @@ def _layout(
             f"{name}: its first row is no header, but a record ({', '.join(header[:5])})",
             [f"column_{i}" for i in range(1, len(header) + 1)],
         )
+    if n_units := _n_units(rows):
+        warnings.warn(
+            f"{name}: {n_units} lines between the header and the first record are left out, the "
+            f"first is {' '.join(rows[0])[:60]!r}",
+            IlnWarning,
+            stacklevel=2,
+        )
+        n, rows = n + n_units, rows[n_units:]
     return _named(
         name, Layout(encoding, separator, header, frozenset(), ends[n], has_comments), rows
     )
@@ -458,20 +468,40 @@ def _outer_header(
 
 def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | None:
     """Return whether a row names columns; None: nothing says so, and nothing says no."""
-    names = values = again = 0
-    for at, cell in enumerate(first):
-        cells = (row[at].strip() for row in rest if len(row) > at)
-        below = [each for each in cells if each.lower() not in _NOTHING]
-        is_value = _VALUE.fullmatch(cell.strip()) is not None
-        if below and sum(_VALUE.fullmatch(b) is not None for b in below) >= _MOSTLY * len(below):
-            names += cell.strip().lower() not in _NOTHING and not is_value
-            values += is_value
-        again += cell.strip() in below and not is_value
+    names, values, again, _ = _seen(first, rest)
     if names:
         return True
     if (values and not _is_range(first)) or 2 * again > len(first):
         return False
     return None
+
+
+def _n_units(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows below the header have units or types, and no number or time."""
+    n = 0
+    while n < len(rows):
+        names, values, _, texts = _seen(rows[n], rows[n + 1 :])
+        if values or not (names > 1 or (names and not texts)):
+            break
+        n += 1
+    return n
+
+
+def _seen(first: Sequence[str], rest: Sequence[Sequence[str]]) -> tuple[int, int, int, int]:
+    """Count a row's texts above values, values above values, texts again below, other texts."""
+    names = values = again = texts = 0
+    for at, cell in enumerate(map(str.strip, first)):
+        cells = (row[at].strip() for row in rest if len(row) > at)
+        below = [each for each in cells if each.lower() not in _NOTHING]
+        is_value = _VALUE.fullmatch(cell) is not None
+        is_text = cell.lower() not in _NOTHING and not is_value
+        if below and sum(_VALUE.fullmatch(b) is not None for b in below) >= _MOSTLY * len(below):
+            names += is_text
+            values += is_value
+        else:
+            texts += is_text
+        again += cell in below and not is_value
+    return names, values, again, texts
 
 
 def _is_range(cells: Sequence[str]) -> bool:
@@ -482,7 +512,7 @@ def _is_range(cells: Sequence[str]) -> bool:
 
 def _named(name: str, layout: Layout, rows: Sequence[Sequence[str]]) -> Layout:
     """Return the layout in which each column has a name of its own."""
-    header = [cell.strip() for cell in layout.columns]
+    header = [cell.strip().strip(_MARK) for cell in layout.columns]
     columns = [cell or f"column_{at}" for at, cell in enumerate(header, start=1)]
     valueless = {
         column
@@ -581,7 +611,7 @@ def _lines(opened: TextIO, name: str) -> Iterator[str]:
             return
         if len(line) > LONGEST_LINE:
             raise too_long(name, number)
-        yield line
+        yield line.removeprefix(_MARK)
 
 
 def too_long(name: str, number: int) -> SourceError:

@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import selectors
+from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -169,7 +170,7 @@ class JsonLinesSource:
         first = self._n_lines
         self._n_lines += len(lines)
         records = [
-            Record(offset, line.rstrip(b"\r"), self._origin)
+            Record(offset, line.rstrip(b"\r").removeprefix(BOM_UTF8), self._origin)
             for offset, line in enumerate(lines, start=first)
             if line.strip()
         ]
@@ -215,12 +216,9 @@ class JsonLinesSource:
 def _in_utf_8(path: Path) -> BinaryIO:
     """Open a file; one in UTF-16 is read as a whole: the last byte of a line does not tell it."""
     if (encoding := encoding_of(path)) == "utf-8-sig":
-        opened = open_binary(path)
-        if opened.read(3) != b"\xef\xbb\xbf":  # a byte order mark
-            opened.seek(0)
-        return opened
+        return open_binary(path)
     with open_binary(path) as opened:
-        return io.BytesIO(_whole(opened, path).decode(encoding).lstrip("\ufeff").encode())
+        return io.BytesIO(_whole(opened, path).decode(encoding).encode())
 
 
 def _whole(opened: BinaryIO, path: Path) -> bytes:
@@ -242,7 +240,7 @@ def is_document(path: Path) -> bool:
     try:
         with _in_utf_8(path) as opened:
             parts = iter(lambda: opened.readline(LONGEST_LINE), b"")
-            lines = (part.strip() for part in parts if part.strip())
+            lines = (part.removeprefix(BOM_UTF8).strip() for part in parts if part.strip())
             first, is_last = next(lines, b""), next(lines, None) is None
     except OSError:
         return False  # who opens it says why
