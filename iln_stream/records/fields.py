@@ -244,7 +244,8 @@ learned; did you mean 'price'?
         self._pending = [
             (setting, name)
             for setting, name in self._pending
-            if not (name in present if setting in _CONSEQUENCES else _any_matches(names, name))
+            if name not in present
+            and (setting in _CONSEQUENCES or not any(matches(each, (name,)) for each in names))
         ]
         room = _MOST_NAMES - len(self._names)
         self._names.update(dict.fromkeys(names[: max(0, room)]))
@@ -293,10 +294,6 @@ learned; did you mean 'price'?
         listed = ", ".join(list(self._names)[:_MOST_LISTED]) or "no field"
         more = ", ..." if len(self._names) > _MOST_LISTED else ""
         return f"correct {setting}: the records have {listed}{more}"
-
-
-def _any_matches(names: Iterable[str], pattern: str) -> bool:
-    return any(matches(name, (pattern,)) for name in names)
 
 
 def _warn(message: str) -> None:

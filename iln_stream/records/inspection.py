@@ -100,17 +100,6 @@ def _is_amount(text: str, notation: Notation) -> bool:
     return is_number(text, notation) or amount(text, notation.decimal) is not None
 
 
-def has_other_decimal_sign(text: str) -> bool:
-    """Return whether a text that the notation does not read is a number in another one.
-
-    >>> from iln_stream.records.inspection import has_other_decimal_sign
-    >>> has_other_decimal_sign("20,5"), has_other_decimal_sign("20.5"), has_other_decimal_sign("x")
-    (True, True, False)
-
-    """
-    return USUAL.number(text) is not None or _WITH_COMMA.number(text) is not None
-
-
 def look_like_dates(values: Sequence[str]) -> bool:
     """Return whether most texts are dates with the year last: `01/02/2026`.
 
@@ -439,31 +428,24 @@ class _Roles:
 
     def _counters(self) -> list[str]:
         """Return the inputs that count the records: what they say, the time says."""
-        numbers = {
-            name: [_as_number(value, self._given.notation) or 0.0 for value in self._values[name]]
-            for name in self._free
-            if self._fields[name].role == "input" and self._fields[name].is_number
-        }
         return [
             name
-            for name, counted in numbers.items()
-            if sum(b - a == 1 for a, b in pairwise(counted)) >= _COUNTED * len(counted) > _FEW
+            for name in self._free
+            if self._fields[name].role == "input"
+            and self._fields[name].is_number
+            and _counts([number or 0.0 for number in self._numbers(name)])
         ]
+
+    def _numbers(self, name: str) -> list[float | None]:
+        return [_as_number(value, self._given.notation) for value in self._values[name]]
 
     def _copies(self) -> list[str]:
         """Return the inputs that say what the label says."""
-        numbers = {
-            name: [_as_number(value, self._given.notation) for value in self._values[name]]
-            for name, each in self._fields.items()
-            if each.is_number and each.role in ("label", "input") and each.n_distinct >= _FEW
-        }
-        labels = [name for name in numbers if self._fields[name].role == "label"]
+        numbers = [e for e in self._fields.values() if e.is_number and e.n_distinct >= _FEW]
+        labels = [self._numbers(each.name) for each in numbers if each.role == "label"]
+        inputs = [e.name for e in numbers if e.role == "input" and e.why != AS_GIVEN]
         return [
-            name
-            for name in numbers
-            if self._fields[name].role == "input"
-            and self._fields[name].why != AS_GIVEN
-            and any(_is_copy(numbers[name], numbers[label]) for label in labels)
+            name for name in inputs if any(_is_copy(self._numbers(name), label) for label in labels)
         ]
 
     def _time_types(self) -> dict[str, FieldType]:
@@ -547,6 +529,11 @@ _PARTS = (
     ("hour", "stunde", "heure", "hr"),
 )
 """Names of the fields that make a time together."""
+
+
+def _counts(numbers: Sequence[float]) -> bool:
+    n = sum(b - a == 1 for a, b in pairwise(numbers))
+    return n >= _COUNTED * len(numbers) > _FEW
 
 
 def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:

@@ -295,7 +295,7 @@ def test_files_with_marks_that_were_joined(file, lost, command, tmp_path):
 def test_what_is_left_out_below_the_header_is_counted(command, tmp_path):
     """The line of units is named; a first record with one odd text is none, and stays."""
     (tmp_path / "a.csv").write_text(FILES["units"][1])
-    with pytest.warns(IlnWarning, match="a.csv: 1 lines between the header and .* is ' kWh °C'"):
+    with pytest.warns(IlnWarning, match="a.csv: 1 lines beside the header .* is ' kWh °C'"):
         source_stream(LoopSettings(source=str(tmp_path / "a.csv"), separator=";")).source()
     (tmp_path / "a.csv").write_text("sky,load\nclear,lost\n" + text([], [["rain"] * N, LOAD]))
     assert "1 of 61 values are no numbers" in command("inspect-source", "a.csv").out

@@ -53,7 +53,8 @@ def open_binary(path: Path) -> BinaryIO:
         for mark, (suffix, opens) in _COMPRESSED.items():
             if re.match(mark, head) or (path.suffix.lower() == suffix and not is_text):
                 with _damage():
-                    return _buffered(opens(path))
+                    decompressed = _Decompressed(opens(path))
+                    return cast(BinaryIO, io.BufferedReader(decompressed, 1 << 16))
     return path.open("rb")
 
 
@@ -92,10 +93,6 @@ class _Decompressed(io.RawIOBase):
         super().close()
 
 
-def _buffered(opened: Any) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Decompressed(opened), 1 << 16))
-
-
 def _archive(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
@@ -104,7 +101,8 @@ def _archive(path: Path) -> zipfile.ZipFile:
 
 
 def _only_member(path: Path) -> str:
-    names = [each for each in _archive(path).namelist() if not _is_no_file(each)]
+    names = _archive(path).namelist()
+    names = [each for each in names if not (each.endswith("/") or each.startswith("__MACOSX/"))]
     if "xl/workbook.xml" in names:
         raise SourceError(f"{path.name} is a spreadsheet: {SAVE_AS_CSV}")
     if len(names) != 1:
@@ -115,10 +113,6 @@ def _only_member(path: Path) -> str:
 
 
 SAVE_AS_CSV = "save the sheet as CSV, in the spreadsheet program or with pandas, and give that file"
-
-
-def _is_no_file(name: str) -> bool:
-    return name.endswith("/") or name.startswith("__MACOSX/")
 
 
 def encoding_of(path: Path) -> str:
@@ -373,28 +367,25 @@ class _NeedsColumnsError(SourceError):
 
 def _table_lines(lines: Sequence[str]) -> dict[int, str]:
     """Return the lines that are neither blank, nor comments, nor `sep=;`, by number, from 1."""
-    has_comments = _has_comments(lines)
+    comments = _comments(lines)
     return {
         number: line
         for number, line in enumerate(lines, start=1)
-        if line.strip()
-        and not _SEPARATOR_LINE.fullmatch(line.strip())
-        and not (has_comments and line.startswith(_COMMENT))
+        if line.strip() and not _SEPARATOR_LINE.fullmatch(line.strip()) and line not in comments
     }
 
 
-def _has_comments(lines: Sequence[str]) -> bool:
-    """Return whether the first line with text is a comment, and others follow."""
-    first = next((line for line in lines if line.strip()), "")
-    return first.startswith(_COMMENT) and not all(
-        line.startswith(_COMMENT) for line in lines if line.strip()
-    )
+def _comments(lines: Sequence[str]) -> list[str]:
+    """Return the lines that begin with #, if the first one with text does, and others do not."""
+    texts = [line for line in lines if line.strip()]
+    comments = [line for line in texts if line.startswith(_COMMENT)]
+    return comments if comments[:1] == texts[:1] and comments != texts else []
 
 
 def _layout(
     name: str, lines: Sequence[str], encoding: str, separator: str, given: Sequence[str]
 ) -> Layout:
-    numbered, has_comments = _table_lines(lines), _has_comments(lines)
+    numbered, comments = _table_lines(lines), _comments(lines)
     body, numbers = list(numbered.values()), list(numbered)
     rows, ends = [], [0]  # the last line of each row
     reader = csv.reader(body, **_format(separator))
@@ -408,18 +399,10 @@ def _layout(
     before, rows = rows[:n], rows[n:]
     header = [cell.strip() for cell in (rows or [[]])[0]]
     is_header = _is_header(header, rows[1:])
-    comments = [line for line in lines if has_comments and line.startswith(_COMMENT)]
     if not is_header and rows and (outer := _outer_header(comments, before, rows, separator)):
         header, is_header = outer, True
     elif rows and (is_header or not (given or is_header is False)):
         n, rows = n + 1, rows[1:]
-    if before and before[-1] != [cell for cell in header if cell]:
-        warnings.warn(
-            f"{name}: {len(before)} lines before the table are left out, the first is "
-            f"{' '.join(before[0])[:60]!r}",
-            IlnWarning,
-            stacklevel=2,
-        )
     if given:
         if len(given) != len(header) and header:
             raise SourceError(
@@ -434,16 +417,18 @@ def _layout(
             f"{name}: its first row is no header, but a record ({', '.join(header[:5])})",
             [f"column_{i}" for i in range(1, len(header) + 1)],
         )
-    if n_units := _n_units(rows):
+    titles = before if before and before[-1] != [cell for cell in header if cell] else []
+    units = _units(rows)
+    if left_out := [*titles, *units]:
         warnings.warn(
-            f"{name}: {n_units} lines between the header and the first record are left out, the "
-            f"first is {' '.join(rows[0])[:60]!r}",
+            f"{name}: {len(left_out)} lines beside the header are left out, the first is "
+            f"{' '.join(left_out[0])[:60]!r}",
             IlnWarning,
             stacklevel=2,
         )
-        n, rows = n + n_units, rows[n_units:]
+    n, rows = n + len(units), rows[len(units) :]
     return _named(
-        name, Layout(encoding, separator, header, frozenset(), ends[n], has_comments), rows
+        name, Layout(encoding, separator, header, frozenset(), ends[n], bool(comments)), rows
     )
 
 
@@ -476,15 +461,13 @@ def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | No
     return None
 
 
-def _n_units(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many rows below the header have units or types, and no number or time."""
-    n = 0
-    while n < len(rows):
-        names, values, _, texts = _seen(rows[n], rows[n + 1 :])
-        if values or not (names > 1 or (names and not texts)):
-            break
-        n += 1
-    return n
+def _units(rows: Sequence[list[str]]) -> list[list[str]]:
+    """Return the rows below the header that have units or types, and no number or time."""
+    for n, row in enumerate(rows):
+        names, values, _, texts = _seen(row, rows[n + 1 :])
+        if values or not names or (names == 1 and texts):
+            return [*rows[:n]]
+    return []
 
 
 def _seen(first: Sequence[str], rest: Sequence[Sequence[str]]) -> tuple[int, int, int, int]:

@@ -174,7 +174,11 @@ class JsonLinesSource:
             for offset, line in enumerate(lines, start=first)
             if line.strip()
         ]
-        return records if self._still_wanted is None else self._first_wanted(records)
+        if self._still_wanted is not None:
+            records = records[: self._still_wanted]
+            self._still_wanted -= len(records)
+            self._at_end = self._at_end or self._still_wanted == 0
+        return records
 
     def _read(self) -> list[bytes]:
         """Read a chunk and return the lines that are now complete."""
@@ -204,13 +208,6 @@ class JsonLinesSource:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def _first_wanted(self, records: list[Record]) -> list[Record]:
-        assert self._still_wanted is not None
-        records = records[: self._still_wanted]
-        self._still_wanted -= len(records)
-        self._at_end = self._at_end or self._still_wanted == 0
-        return records
 
 
 def _in_utf_8(path: Path) -> BinaryIO:
@@ -276,16 +273,14 @@ class JsonArraySource(JsonLinesSource):
         except OSError as error:
             raise SourceError(f"can't read {file}: {error.strerror or error}") from error
         if isinstance(found, dict):
-            lists = {name: v for name, v in found.items() if isinstance(v, list) and len(v) > 1}
-            for name, value in lists.items():
-                rows = isinstance(value[0], dict)
+            lists = (name for name, v in found.items() if isinstance(v, list) and len(v) > 1)
+            if (name := next(lists, None)) is not None:
+                tool = "pandas (orient='records')"
+                if isinstance(found[name][0], dict):
+                    tool = f"`jq -c '.{name}[]' {file.name}`"
                 raise SourceError(
-                    f"{file} is one object, and its {name!r} is a list: write "
-                    + (
-                        f"the records as lines, such as with `jq -c '.{name}[]' {file.name}`"
-                        if rows
-                        else "a record in each line, such as with pandas (orient='records')"
-                    )
+                    f"{file} is one object, and its {name!r} is a list: write a record in each "
+                    f"line, such as with {tool}"
                 )
             found = [found]
         self._found = found[:limit]
