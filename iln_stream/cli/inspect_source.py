@@ -354,7 +354,9 @@ def _values(each: Field) -> str:
 def _range(each: Field) -> str:
     """Return the smallest and the largest number, or the most and the least frequent text."""
     low, high = _cut(each.low), _cut(each.high)
-    return low if low == high else f"{low} to {high}" if each.is_number else f"{low}, {high}"
+    also = f", {each.sentinel}" if each.sentinel else ""
+    both = f"{low} to {high}{also}" if each.is_number else f"{low}, {high}"
+    return low if low == high else both
 
 
 def _cut(value: Any) -> str:

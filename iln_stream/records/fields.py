@@ -244,7 +244,8 @@ learned; did you mean 'price'?
         self._pending = [
             (setting, name)
             for setting, name in self._pending
-            if not (name in present if setting in _CONSEQUENCES else _any_matches(names, name))
+            if name not in present
+            and (setting in _CONSEQUENCES or not any(matches(each, (name,)) for each in names))
         ]
         room = _MOST_NAMES - len(self._names)
         self._names.update(dict.fromkeys(names[: max(0, room)]))
@@ -295,10 +296,6 @@ learned; did you mean 'price'?
         return f"correct {setting}: the records have {listed}{more}"
 
 
-def _any_matches(names: Iterable[str], pattern: str) -> bool:
-    return any(matches(name, (pattern,)) for name in names)
-
-
 def _warn(message: str) -> None:
     warnings.warn(message, IlnWarning, stacklevel=2)
 
@@ -320,7 +317,7 @@ def late_labels(
     Examples
     --------
     >>> from iln_stream.records.fields import late_labels
-    >>> clicks = [{"id": "a", "ad": 7}, {"id": "b", "ad": 8}, {"id": "a", "paid": 1.5}]
+    >>> clicks = [{"id": i, "ad": 7} for i in "abc"] + [{"id": i, "paid": 1.5} for i in "bac"]
     >>> late_labels(clicks, None, lambda value: value is None)
     ('id', 'paid')
 
@@ -345,8 +342,12 @@ def late_labels(
         for name in common
     }
     name = max(found, key=lambda name: len(found[name]))
-    return (name, target) if 2 * len(found[name]) > min(len(labels), len(events)) else None
+    n = len(found[name])
+    return (name, target) if n >= _MET and 2 * n > min(len(labels), len(events)) else None
 
+
+_MET = 3
+"""Labels that meet their event, so that no gaps of a short file are taken for late labels."""
 
 _USUAL = 0.8
 """Share of events that have an input which labels of their own lack."""

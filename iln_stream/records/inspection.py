@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import islice, takewhile
+from itertools import islice, pairwise, takewhile
 from math import isfinite
 from statistics import StatisticsError, correlation
 from typing import Any, Literal, NamedTuple
@@ -12,6 +12,7 @@ from iln_stream.records.amounts import Amount, amount
 from iln_stream.records.fields import JOIN, FieldMapping
 from iln_stream.records.parsing import INDICATOR, flatten
 from iln_stream.records.time_spans import (
+    ORDERED,
     features_of,
     is_monotonic,
     known_times,
@@ -97,17 +98,6 @@ def groups(values: Sequence[str], mark: str) -> Literal["yes", "maybe", "no"]:
 def _is_amount(text: str, notation: Notation) -> bool:
     """Return whether a text is a number, maybe in dress."""
     return is_number(text, notation) or amount(text, notation.decimal) is not None
-
-
-def has_other_decimal_sign(text: str) -> bool:
-    """Return whether a text that the notation does not read is a number in another one.
-
-    >>> from iln_stream.records.inspection import has_other_decimal_sign
-    >>> has_other_decimal_sign("20,5"), has_other_decimal_sign("20.5"), has_other_decimal_sign("x")
-    (True, True, False)
-
-    """
-    return USUAL.number(text) is not None or _WITH_COMMA.number(text) is not None
 
 
 def look_like_dates(values: Sequence[str]) -> bool:
@@ -202,8 +192,10 @@ BY_NAME = "a code by its name"
 """Why a field of whole numbers is a category."""
 NEW_BY_NAME = "a code by its name, and hardly a value repeats"
 """Why a field of whole numbers is ignored."""
-_WORDS = 3
+_WORDS = 2
 """Words of a text from which it may be free text."""
+_FREE = 2 / 3
+"""Share of different values from which texts of several words are free text."""
 
 DIFFERENT_UNITS = "numbers with different units"
 """Why a field of numbers in dress is no number."""
@@ -246,7 +238,8 @@ class Field(NamedTuple):
     n_distinct
         Number of different values.
     low, high
-        Smallest and largest number; of texts, the most and the least frequent one.
+        Smallest and largest number, but for the sentinel; of texts, the most and the least frequent
+        one.
     role
         What it probably is.
     type
@@ -266,6 +259,9 @@ class Field(NamedTuple):
         Of the time: the inputs that may be made of it.
     sentinel
         A number that comes again and again far outside of the others, and may mean a missing value.
+    apart
+        The smallest or largest number, if it comes again and again, and the gap beside it is the
+        widest: what is a sentinel of another field is one here.
     place
         Of one of several fields of the time: where it stands in them.
     grouped
@@ -287,6 +283,7 @@ class Field(NamedTuple):
     odd: Any = ""
     features: tuple[str, ...] = ()
     sentinel: str | None = None
+    apart: str | None = None
     place: int = 0
     grouped: str = ""
 
@@ -400,6 +397,9 @@ class _Roles:
         self._assign("label", *label)
         for name in self._copies():
             self._set(name, why=COPY)
+        if parts and not self._fields[parts[0]].why:
+            for name in self._counters():
+                self._set(name, role="ignored", type="auto", why=COUNTS)
         for name, each in self._fields.items():
             if each.role in ("input", "ignored") and not given.is_feature(name):
                 self._set(name, role="ignored", type="auto", why=AS_GIVEN, maybe_code=False)
@@ -424,24 +424,28 @@ class _Roles:
         if given.features != FieldMapping().features:  # they are inputs, so none is the label
             of_features = FieldMapping(features=given.features)
             free = [each for each in free if not of_features.is_feature(each.name)]
-        return _possible_label(
-            [e for e in free if e.why == SAME or (e.role == "input" and e.why != TIME)]
-        )
+        return _possible_label([each for each in free if each.role == "input" and each.why != TIME])
+
+    def _counters(self) -> list[str]:
+        """Return the inputs that count the records: what they say, the time says."""
+        return [
+            name
+            for name in self._free
+            if self._fields[name].role == "input"
+            and self._fields[name].is_number
+            and _counts([number or 0.0 for number in self._numbers(name)])
+        ]
+
+    def _numbers(self, name: str) -> list[float | None]:
+        return [_as_number(value, self._given.notation) for value in self._values[name]]
 
     def _copies(self) -> list[str]:
         """Return the inputs that say what the label says."""
-        numbers = {
-            name: [_as_number(value, self._given.notation) for value in self._values[name]]
-            for name, each in self._fields.items()
-            if each.is_number and each.role in ("label", "input") and each.n_distinct >= _FEW
-        }
-        labels = [name for name in numbers if self._fields[name].role == "label"]
+        numbers = [e for e in self._fields.values() if e.is_number and e.n_distinct >= _FEW]
+        labels = [self._numbers(each.name) for each in numbers if each.role == "label"]
+        inputs = [e.name for e in numbers if e.role == "input" and e.why != AS_GIVEN]
         return [
-            name
-            for name in numbers
-            if self._fields[name].role == "input"
-            and self._fields[name].why != AS_GIVEN
-            and any(_is_copy(numbers[name], numbers[label]) for label in labels)
+            name for name in inputs if any(_is_copy(self._numbers(name), label) for label in labels)
         ]
 
     def _time_types(self) -> dict[str, FieldType]:
@@ -459,7 +463,7 @@ class _Roles:
             kind = _time_type(name, present, is_text, self._given.notation)
             if kind is None:
                 continue
-            ordered = ordered_share(known_times(present, kind, self._given.notation)) >= 0.9
+            ordered = ordered_share(known_times(present, kind, self._given.notation)) >= ORDERED
             exact = name.rpartition(".")[2].lower() in _TIMES
             if exact or ordered or is_text or (kind != "time" and _is_named_time(name)):
                 found[name] = ((not ordered, not exact), kind)
@@ -527,6 +531,11 @@ _PARTS = (
 """Names of the fields that make a time together."""
 
 
+def _counts(numbers: Sequence[float]) -> bool:
+    n = sum(b - a == 1 for a, b in pairwise(numbers))
+    return n >= _COUNTED * len(numbers) > _FEW
+
+
 def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:
     pairs = [(a, b) for a, b in zip(numbers, labels, strict=False) if None not in (a, b)]
     if len(numbers) != len(labels) or len({a for a, _ in pairs}) < _FEW:
@@ -537,13 +546,16 @@ def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) ->
         return False
 
 
+COUNTS = "counts the records"
+"""Why a field is ignored that the time stands for."""
+
+_COUNTED = 0.95
+"""Share of records that are one more than the one before."""
+
 COPY = "says what the label says"
 """Why an input may not be known before the label."""
 
 _SAME_AS_LABEL = 0.99999
-
-SAME = "always the same"
-"""Why a field is ignored that has one value."""
 
 TIME = "a time"
 """Why a field is an input of times."""
@@ -579,7 +591,7 @@ def _field(
         low, high = _extremes(distinct)
     elif any(map(_PART_NUMBER.fullmatch, numbers_as_text)):
         code = "" if any("." in str(value) for value in present) else "part numbers"
-    role, kind, why = _guess(present, n_missing, kinds, len(distinct), code)
+    role, kind, why = _guess(present, kinds, len(distinct), code)
     if dressed and role != "ignored":
         kind, why = dressed, "numbers in dress"
     elif amounts and 2 * n_numbers >= len(pairs) and (len(units) > 1 or why == _NEW):
@@ -597,7 +609,7 @@ def _field(
     elif groups(texts, given.notation.decimal) == "yes":
         field = field._replace(grouped="decimals")
     if dressed or (finite and field.is_number):
-        field = field._replace(sentinel=_sentinel(present, given.notation))
+        field = _without_sentinel(field, finite)
     if odd := [value for value, kind in pairs if kind in _TEXTS]:
         is_number = field.type == "number" or field.is_number
         return field._replace(n_odd=len(odd), odd=odd[0]) if is_number else field
@@ -630,17 +642,22 @@ _AGAIN = 3
 """Times that a number comes from which it may stand for a missing value."""
 
 
-def _sentinel(present: Sequence[Any], notation: Notation) -> str | None:
-    """Return a number that repeats further from all others than they are from each other."""
-    counted = Counter(number for v in present if (number := _as_number(v, notation)) is not None)
-    if len(counted) < _FEW / 4:
-        return None
-    for low, high in (sorted(counted)[:2], sorted(counted, reverse=True)[:2]):
-        others = sorted(each for each in counted if each != low)
-        gap, span = abs(low - high), others[-1] - others[0]
-        if counted[low] >= _AGAIN and gap > span and low not in (0.0, 1.0):
-            return as_text(low) if abs(low) < 1e15 else repr(low)
-    return None
+def _without_sentinel(field: Field, numbers: Sequence[float]) -> Field:
+    """Find a number that repeats further from all others than they are from each other."""
+    counted = Counter(numbers)
+    ordered = sorted(counted)
+    if len(ordered) < _FEW / 4:
+        return field
+    for end, others in ((ordered[0], ordered[1:]), (ordered[-1], ordered[:-1])):
+        gap = min(abs(end - others[0]), abs(end - others[-1]))
+        if counted[end] < _AGAIN or end in (0.0, 1.0):
+            continue
+        text = as_text(end) if abs(end) < 1e15 else repr(end)
+        if gap > others[-1] - others[0]:
+            return field._replace(sentinel=text, low=others[0], high=others[-1])
+        if gap > max(b - a for a, b in pairwise(others)):
+            field = field._replace(apart=text)
+    return field
 
 
 def _named_as_code(name: str, names: Collection[str]) -> bool:
@@ -654,7 +671,7 @@ def _named_as_code(name: str, names: Collection[str]) -> bool:
 
 
 def _guess(
-    present: Sequence[Any], n_missing: int, kinds: Counter[str], n_distinct: int, code: str
+    present: Sequence[Any], kinds: Counter[str], n_distinct: int, code: str
 ) -> tuple[Role, FieldType, str]:
     """Guess the role and type of a field; `code` says why its numbers are codes, if they are."""
     n = len(present)
@@ -662,8 +679,6 @@ def _guess(
         return "ignored", "auto", "no values" if not n else "a list or an object"
     if kinds["bytes"]:
         return "ignored", "auto", "bytes"
-    if n_distinct == 1 and n >= _FEW and not n_missing:
-        return "ignored", "auto", SAME
     is_new = n >= _FEW and n - n_distinct < _REPEATING * n
     if kinds["amount"]:
         return "input", "auto", ""
@@ -682,7 +697,7 @@ def _guess(
     if kinds["text"] and is_new:
         return "ignored", "auto", _NEW
     n_long = sum(isinstance(value, str) and len(value.split()) >= _WORDS for value in present)
-    if n >= _FEW and n_distinct > n / 2 and n_long > n / 2:
+    if n >= _FEW and n_distinct > _FREE * n and n_long > n / 2:
         return "ignored", "auto", "free text"
     if kinds["number as text"]:
         return "input", "category", ALSO_TEXTS
@@ -743,7 +758,7 @@ def _possible_label(free: Sequence[Field]) -> tuple[str | None, str]:
         for each in free:
             if names[each.name].lower() == usual:
                 return each.name, LABEL_BY_NAME
-    free = [each for each in free if each.why != SAME]
+    free = [each for each in free if each.n_distinct > 1] or [*free]
     for usual in (*_LABELS[1:4], *_LABELS[_EXACT:]):
         for each in free:
             if usual in (word.lower() for word in _WORD.findall(names[each.name])):

@@ -118,6 +118,7 @@ class MappedDecoder:
         self._floats_are_labels = labels == "number" or self._class_type != "category"
         self._typed = typed
         self._time_type = mapping.time_type
+        self._durations = mapping.durations
         self._notation = mapping.notation
         self._nulls = frozenset(mapping.null_values)
         self._null_numbers = null_numbers(mapping.null_values)
@@ -285,7 +286,9 @@ class MappedDecoder:
         if len(inputs) > MOST_INPUTS:
             raise too_many_inputs(len(inputs))
         others = tuple(name for name in names if not mapping.is_feature(name))
-        types = tuple(map(mapping.type_of, inputs))
+        types = tuple(
+            "time" if name in self._durations else mapping.type_of(name) for name in inputs
+        )
         for name in self._made.keys() & set(inputs):
             maker, remedy = self._made[name]
             raise MalformedError(
@@ -337,11 +340,11 @@ class MappedDecoder:
             for (name, value), kind in zip(x.items(), types, strict=True)
             if not self._is_missing(value)
         }
-        for name in found.keys() & self.mapping.durations.keys():
-            start = fields.get(since := self.mapping.durations[name])
+        for name, since in self._durations.items():
+            start = fields.get(since)
             if self._is_missing(start):
-                del found[name]
-            else:
+                found.pop(name, None)
+            elif name in found:
                 began = as_input(since, start, "time", self._notation)
                 found[name] = float(found[name]) - float(began)
         return found
@@ -351,18 +354,18 @@ class MappedDecoder:
             text = value.strip()
             if text in self._nulls:
                 return True
-            number = self._notation.number(text) if self._null_numbers else None
+            if not self._null_numbers:
+                return False
+            number = self._notation.number(text)
             return number is not None and float(number) in self._null_numbers
         if value is None or value != value:
             return True
-        is_number = isinstance(value, int | float)
-        return is_number and bool(self._null_numbers) and value in self._null_numbers
+        has_numbers = bool(self._null_numbers)
+        return has_numbers and isinstance(value, int | float) and value in self._null_numbers
 
     def _input(self, name: str, value: Any, kind: FieldType) -> float | str:
         if value is INDICATOR:  # types are about the texts
             return 1.0
-        if name in self.mapping.durations:
-            kind = "time"
         found = as_input(name, value, kind, self._notation)
         if kind == "auto" and self._typed and isinstance(value, str) and isinstance(found, float):
             self._coerced(name, value)

@@ -19,10 +19,9 @@ from iln_stream.records.inspection import (
     SOME_NUMBERS,
     UNREAD,
     Field,
-    has_other_decimal_sign,
     look_like_dates,
 )
-from iln_stream.records.values import NULLS
+from iln_stream.records.values import NULLS, Notation, is_number
 
 _ROLES = (
     ("target", "label"), ("id_field", "id"), ("time_field", "time"), ("weight_field", "weight"),
@@ -103,8 +102,8 @@ def sentinels_of(fields: Sequence[Field]) -> list[str]:
 
 
 def _has(field: Field, text: str) -> bool:
-    """Whether a number is an ordinary value of a field."""
-    if not field.is_number or field.sentinel == text or field.role not in ("input", "label"):
+    """Whether a number is between the ordinary values of a field."""
+    if not field.is_number or field.apart == text or field.role not in ("input", "label"):
         return False
     return bool(field.low <= float(text) <= field.high)
 
@@ -177,15 +176,15 @@ def as_toml(value: Any) -> str:
 
 
 def _of_label(label: Field, fields: Sequence[Field]) -> str:
-    text = f"target = {as_toml(label.name)} is the label {LABEL_BY_NAME}."
+    text = f"target = {as_toml(label.name)}"
     if label.why == HARDLY:
         return (
-            f"target = {as_toml(label.name)} has texts that hardly repeat, such as "
-            f"{as_toml(str(label.low))}: they are neither numbers nor classes. Name another "
-            "target, or the type of its numbers (types)."
+            f"{text} has texts that hardly repeat, such as {as_toml(str(label.low))}: they are "
+            "neither numbers nor classes. Name another target, or the type of its numbers (types)."
         )
-    if label.why != LABEL_BY_NAME:
-        text = f"target = {as_toml(label.name)} is {label.why}, as no name says which is the label."
+    by_name = label.why == LABEL_BY_NAME
+    guess = f"{label.why}, as no name says which is the label"
+    text += f" is the label {LABEL_BY_NAME}." if by_name else f" is {guess}."
     others = [each.name for each in fields if each.role == "input" and each.is_number]
     return f"{text} Other numbers: {_listed([*map(as_toml, others)])}." if others else text
 
@@ -222,7 +221,7 @@ def _of_odd_values(field: Field) -> str:
     kind = "times" if field.role == "time" else "numbers"
     if field.role == "time" and look_like_dates([odd]):
         advice = "set date_order to dmy (day first) or mdy (month first); other times stay the same"
-    elif field.role != "time" and has_other_decimal_sign(odd):
+    elif field.role != "time" and any(is_number(odd, Notation(mark)) for mark in ".,"):
         advice = (
             "some numbers have a decimal comma and some a dot; write all of them in one way at the "
             "sender or in a decoder"

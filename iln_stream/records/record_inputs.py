@@ -42,7 +42,8 @@ class RecordInputs(base.Transformer):
     time_field
         The field of the event's time, a datetime or a text; or two, `date + time`.
     time_features
-        Inputs made of that time, each a sine and a cosine: `hour`, `weekday`, `day_of_year`.
+        Inputs made of that time: `hour`, `weekday`, `day_of_year`, each a sine and a cosine, and
+        `year`.
 
     Raises
     ------

@@ -27,23 +27,27 @@ _PHASES: dict[str, Phase] = {"hour": _hour, "weekday": _weekday, "day_of_year": 
 
 SINCE_LAST = "since_last"
 
-TIME_FEATURES = (*_PHASES, SINCE_LAST)
+_YEAR, _SECONDS = "year", 31_557_600.0
+"""The feature, and how long a year is."""
+
+TIME_FEATURES = (*_PHASES, SINCE_LAST, _YEAR)
 """Names of the features."""
 
 
 def names_of(feature: str) -> tuple[str, ...]:
     """Return the names of the inputs that a time feature makes."""
-    return (f"time.{feature}",) if feature == SINCE_LAST else _circle(feature)
+    return _circle(feature) if feature in _PHASES else (f"time.{feature}",)
 
 
 class TimeFeatures:
-    """Makes inputs of times: sines and cosines of periods, and the time since the last event.
+    """Makes inputs of times: sines and cosines of periods, the year, and seconds between events.
 
     Parameters
     ----------
     names
         Among `TIME_FEATURES`: `hour`, `weekday` and `day_of_year` (in UTC, each a sine and a
-        cosine), and `since_last`, the seconds since the last accepted event, at least 0.
+        cosine), `year`, which grows through the year (2026.5), and `since_last`, the seconds since
+        the last accepted event, at least 0.
 
     Examples
     --------
@@ -54,6 +58,8 @@ class TimeFeatures:
     >>> made.accept(6 * 3600.0)
     >>> made(6 * 3600.0 + 5)["time.since_last"]
     5.0
+    >>> TimeFeatures(["year"])(31_557_600 / 2)
+    {'time.year': 1970.5}
 
     """
 
@@ -63,7 +69,7 @@ class TimeFeatures:
             if name not in TIME_FEATURES:
                 raise ValueError(f"{name!r} is not among {', '.join(TIME_FEATURES)}")
         self._phases = [(_circle(name), _PHASES[name]) for name in names if name in _PHASES]
-        self._since_last = SINCE_LAST in names
+        self._since_last, self._year = SINCE_LAST in names, _YEAR in names
         self._last: float | None = None
 
     def __call__(self, time: float) -> dict[str, float]:
@@ -75,6 +81,8 @@ class TimeFeatures:
                 angle = 2 * pi * phase(moment)
                 made[sine] = round(sin(angle), 12)
                 made[cosine] = round(cos(angle), 12)
+        if self._year:
+            made[f"time.{_YEAR}"] = round(1970.0 + time / _SECONDS, 9)
         if self._since_last and self._last is not None:
             made[f"time.{SINCE_LAST}"] = max(0.0, time - self._last)
         return made

@@ -18,6 +18,9 @@ _FORMS = {
 
 _OLDEST, _LATEST = -1.5e10, 7.3e9
 """POSIX seconds of the years 1494 and 2201."""
+ORDERED = 0.9
+"""Share of times in order from which they are those of a stream."""
+
 _EXCEL, _DAYS = (36_500, 80_000), (7_300, 36_500)
 """Numbers of days that are taken as times: since 1899-12-30, of the years 1999 to 2119; since 1970,
 of the years 1989 to 2069."""
@@ -95,7 +98,8 @@ def features_of(times: Sequence[float]) -> tuple[str, ...]:
     """Return the time features that times can have.
 
     No hour if all times of day are the same; no weekday if a step is a week or longer; the day of
-    the year if times span most of one.
+    the year if times span most of one; the year if they come in no order, as those of a learner
+    that follows them need not.
 
     Examples
     --------
@@ -104,6 +108,8 @@ def features_of(times: Sequence[float]) -> tuple[str, ...]:
     ('hour', 'weekday')
     >>> features_of([86_400.0 * i for i in range(400)])
     ('weekday', 'day_of_year')
+    >>> features_of([86_400.0 * (7 * i % 30) for i in range(30)])
+    ('weekday', 'year')
 
     """
     if not times:
@@ -111,5 +117,8 @@ def features_of(times: Sequence[float]) -> tuple[str, ...]:
     step, span = step_of(times), max(times) - min(times)
     has_hours = len({time % _DAY for time in times}) > 1
     has_year = span >= 330 * _DAY and step < 330 * _DAY
-    found = {"hour": has_hours, "weekday": step < 6 * _DAY, "day_of_year": has_year}
+    mixed = 0.1 <= ordered_share(times) < ORDERED
+    found = {
+        "hour": has_hours, "weekday": step < 6 * _DAY, "day_of_year": has_year, "year": mixed
+    }  # fmt: skip
     return tuple(name for name, has in found.items() if has)

@@ -110,10 +110,9 @@ def posix_seconds(value: float | str, order: DateOrder = "ymd") -> float:
     (86400.0, 0.0)
 
     """
-    seconds = _from_text(value.strip(), order) if isinstance(value, str) else _from_number(value)
-    if not _YEAR_1 <= seconds < _YEAR_10000:
-        raise ValueError(f"{_EXPECTED}, of the years 1 to 9999")
-    return seconds
+    return _checked(
+        _from_text(value.strip(), order) if isinstance(value, str) else _from_number(value)
+    )
 
 
 def _from_text(text: str, order: DateOrder) -> float:

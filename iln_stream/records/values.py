@@ -62,6 +62,7 @@ FieldType = str
 
 FIELD_TYPES = ("auto", "number", "category", "boolean", "time", "amount")
 _AMOUNT, _TIME = "amount in ", "time "
+_PLAIN = frozenset(("auto", "number", "boolean"))
 
 SINCE = "time since "
 """Of a time whose input is how much later it is than another field, in seconds."""
@@ -194,10 +195,9 @@ def as_input(name: str, value: Any, kind: FieldType, notation: Notation = USUAL)
             f"{name}: bytes are no input; ignore the field, or give it the type category (types) "
             "to take different bytes as different categories"
         )
-    if kind.startswith("time"):
-        return _time(name, value, kind, notation)
-    if kind.startswith("amount"):
-        return _amount(name, value, kind, notation)
+    if kind not in _PLAIN:
+        read = _amount if kind.startswith("amount") else _time
+        return read(name, value, kind, notation)
     if isinstance(value, str):
         text = value.strip()
         if text in _BOOLEANS and kind != "number":

@@ -226,8 +226,8 @@ class FieldSettings(SettingsGroup):
     time_features: TextList = Field(
         default=(),
         description="Inputs made from the event's time, comma-separated: `hour`, `weekday`, "
-        "`day_of_year` (in UTC, each a sine and a cosine), `since_last` (seconds since the "
-        "previous event).",
+        "`day_of_year` (in UTC, each a sine and a cosine), `year` (2026.5), `since_last` (seconds "
+        "since the previous event).",
     )
     types: JsonObject = Field(
         default_factory=dict,

@@ -150,8 +150,8 @@ def test_given_settings_are_kept(inspected, command, tmp_path):
     assert done.code == 0, done.err
     assert tomllib.loads(done.out) == {
         "source": "a.jsonl", "target": "a", "id_field": "tx", "time_field": "at",
-        "time_features": ["hour"], "weight_field": "w", "ignore": ["line", "country"],
-        "types": {"sky": "category", "n": "number"}, "null_values": ["NA"], "learner": "pool",
+        "time_features": ["hour"], "weight_field": "w", "ignore": ["line", "n"],
+        "types": {"sky": "category"}, "null_values": ["NA"], "learner": "pool",
     }  # fmt: skip
     assert '# target = "a" is a guess: the last number' in done.out
     twice = command("inspect-source", "a.jsonl", "--id-field", "tx", "--target", "tx")

@@ -153,6 +153,12 @@ FILES = {
         json.dumps({"a": float(t), "load": v}) for t, v in zip(TEMP, LOAD, strict=True)) + "\n]",
         {"target": "load"}),
     "a steady label": ("a.csv", text(["amount", "load"], [LOAD, [0] * N]), {"target": "load"}),
+    "units": ("a.csv", "at;load;temp\n;kWh;°C\n" + text([], [ISO, COMMA, COMMA[::-1]], ";"),
+              {"target": "load", "types": {"temp": "number"}}),
+    "types below": ("a.csv", "temp,wind,load\nfloat,float,float\n,,class\n"
+                    + text([], [TEMP, TEMP[::-1], LOAD]), {"target": "load"}),
+    "a mark within the header": ("a.csv", text(["temp", "\ufeffload"], [TEMP, LOAD]),
+                                 {"target": "load"}),
     "an id alone": ("a.csv", text(["id", "load"], [[f"k{i}" for i in range(N)], LOAD]),
                     {"target": "load", "ignore": ["id"]}),
 }  # fmt: skip
@@ -275,6 +281,24 @@ def test_encodings(encoding, suffix, command, tmp_path):
     (tmp_path / f"a{suffix}").write_bytes(lines.encode(encoding))
     done = command("inspect-source", f"a{suffix}")
     assert (done.code, tomllib.loads(done.out)["target"]) == (0, "load"), done.err
+
+
+@pytest.mark.parametrize(("file", "lost"), [("a.csv", 1), ("a.jsonl", 0)])
+def test_files_with_marks_that_were_joined(file, lost, command, tmp_path):
+    """A byte order mark in the middle costs no record; a header there is a dead letter."""
+    lines = text(["temp", "load"], [TEMP, LOAD]) if lost else FILES["ndjson"][1]
+    (tmp_path / file).write_bytes(2 * lines.encode("utf-8-sig"))
+    ran = command("run", "--source", file, "--target=load", "--learner=pool", "--metrics-port=0")
+    assert f"{2 * N} events, {lost} dead letters" in ran.err
+
+
+def test_what_is_left_out_below_the_header_is_counted(command, tmp_path):
+    """The line of units is named; a first record with one odd text is none, and stays."""
+    (tmp_path / "a.csv").write_text(FILES["units"][1])
+    with pytest.warns(IlnWarning, match="a.csv: 1 lines beside the header .* is ' kWh °C'"):
+        source_stream(LoopSettings(source=str(tmp_path / "a.csv"), separator=";")).source()
+    (tmp_path / "a.csv").write_text("sky,load\nclear,lost\n" + text([], [["rain"] * N, LOAD]))
+    assert "1 of 61 values are no numbers" in command("inspect-source", "a.csv").out
 
 
 def test_an_archive_of_one_file(command, tmp_path):

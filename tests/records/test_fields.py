@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from iln_stream.records.fields import FieldMapping, schema_fields
+from iln_stream.records.fields import FieldMapping, late_labels, schema_fields
 
 
 def test_features_and_ignored_fields():
@@ -52,6 +52,13 @@ def test_contradictions(arguments, message):
     """A mapping that can't be meant is refused when it is made."""
     with pytest.raises(ValueError, match=message):
         FieldMapping(**arguments)
+
+
+def test_gaps_are_no_late_labels():
+    """A short file in which one column has values where another has none is one of events."""
+    gaps = [{"day": i // 2, "a": None if i % 2 else i, "b": i if i % 2 else None} for i in range(9)]
+    found = [late_labels(gaps[:n], "b", lambda value: value is None) for n in (2, 4, 9)]
+    assert found == [None, None, ("day", "b")]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_roles_and_types():
         "user.age": ("input", "auto", ""),
         "tags=new": ("input", "auto", ""),
         "note": ("ignored", "auto", "hardly a value repeats"),
-        "currency": ("ignored", "auto", "always the same"),
+        "currency": ("input", "auto", ""),  # later records may have another one
         "amount": ("input", "auto", ""),
         "price": ("label", "auto", "by its name"),
         "shelf": ("input", "auto", ""),
@@ -140,6 +140,40 @@ def test_codes_of_few_and_of_many_values(n, type_):
     assert found.role == ("ignored" if n == 1000 else "input")
     given = field([i % n for i in range(1000)], "machine.no", types={"machine.no": "number"})
     assert (given.role, given.type) == ("input", "number")
+
+
+def test_a_sentinel_of_two_fields():
+    """A number that stands apart in each field is missing in all; one within a field's values, and
+    one that other values are beside, stays a value."""
+    rows = [{"co": i % 9, "no": 10 * (i % 90), "t": i % 7, "cos": i % 40 - 20, "price": i}
+            for i in range(300)]  # fmt: skip
+    for row in rows[::9]:
+        row |= {"co": -200, "no": -200, "t": -2000}
+    for row in rows[1::9]:
+        row["t"] = -1
+    found = inspect_fields(rows, FieldMapping("price"))
+    assert [(each.name, each.sentinel, each.apart) for each in found[:4]] == [
+        ("co", "-200", None), ("no", None, "-200"), ("t", "-2000", None), ("cos", None, None),
+    ]  # fmt: skip
+    assert (found[0].low, found[0].high) == (1, 8)  # without it
+    assert proposed(found)["null_values"][-2:] == ["-200", "-2000"]
+    for row in rows:
+        row["cos"] = -200 + row["cos"]
+    assert proposed(inspect_fields(rows, FieldMapping("price")))["null_values"][-1] == "-2000"
+
+
+def test_what_counts_the_records():
+    """A number of the row is no input beside the time; without a time it may be all that grows."""
+    rows = [{"at": 1.7e9 + 60 * i, "sno": i + 7, "n": i % 7, "price": i / 2} for i in range(60)]
+    sno, n, _ = inspect_fields(rows)[1:]
+    assert (sno.role, sno.why, n.role) == ("ignored", "counts the records", "input")
+    assert inspect_fields([{**row, "at": 1} for row in rows])[1].role == "input"
+
+
+def test_texts_of_several_words():
+    """They are categories if a third of them come again, and free text otherwise."""
+    for n, role in ((39, "input"), (45, "ignored")):
+        assert field([f"chips and {i % n}" for i in range(60)]).role == role
 
 
 def field(values, name="a", **given):

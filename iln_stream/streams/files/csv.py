@@ -52,7 +52,8 @@ def open_binary(path: Path) -> BinaryIO:
         for mark, (suffix, opens) in _COMPRESSED.items():
             if re.match(mark, head) or (path.suffix.lower() == suffix and not is_text):
                 with _damage():
-                    return _buffered(opens(path))
+                    decompressed = _Decompressed(opens(path))
+                    return cast(BinaryIO, io.BufferedReader(decompressed, 1 << 16))
     return path.open("rb")
 
 
@@ -91,10 +92,6 @@ class _Decompressed(io.RawIOBase):
         super().close()
 
 
-def _buffered(opened: Any) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Decompressed(opened), 1 << 16))
-
-
 def _archive(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
@@ -103,7 +100,8 @@ def _archive(path: Path) -> zipfile.ZipFile:
 
 
 def _only_member(path: Path) -> str:
-    names = [each for each in _archive(path).namelist() if not _is_no_file(each)]
+    names = _archive(path).namelist()
+    names = [each for each in names if not (each.endswith("/") or each.startswith("__MACOSX/"))]
     if "xl/workbook.xml" in names:
         raise SourceError(f"{path.name} is a spreadsheet: {SAVE_AS_CSV}")
     if len(names) != 1:
@@ -114,10 +112,6 @@ def _only_member(path: Path) -> str:
 
 
 SAVE_AS_CSV = "save the sheet as CSV, in the spreadsheet program or with pandas, and give that file"
-
-
-def _is_no_file(name: str) -> bool:
-    return name.endswith("/") or name.startswith("__MACOSX/")
 
 
 def encoding_of(path: Path) -> str:
@@ -251,6 +245,8 @@ BEYOND = "cells beyond the header"
 """Field of a row that has more cells than the header."""
 
 _COMMENT = "#"
+_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
+"""A byte order mark; of files that were joined each has one."""
 _SEPARATOR_LINE = re.compile(r"sep=.\s*")
 """By which a spreadsheet knows the separator."""
 
@@ -370,28 +366,25 @@ class _NeedsColumnsError(SourceError):
 
 def _table_lines(lines: Sequence[str]) -> dict[int, str]:
     """Return the lines that are neither blank, nor comments, nor `sep=;`, by number, from 1."""
-    has_comments = _has_comments(lines)
+    comments = _comments(lines)
     return {
         number: line
         for number, line in enumerate(lines, start=1)
-        if line.strip()
-        and not _SEPARATOR_LINE.fullmatch(line.strip())
-        and not (has_comments and line.startswith(_COMMENT))
+        if line.strip() and not _SEPARATOR_LINE.fullmatch(line.strip()) and line not in comments
     }
 
 
-def _has_comments(lines: Sequence[str]) -> bool:
-    """Return whether the first line with text is a comment, and others follow."""
-    first = next((line for line in lines if line.strip()), "")
-    return first.startswith(_COMMENT) and not all(
-        line.startswith(_COMMENT) for line in lines if line.strip()
-    )
+def _comments(lines: Sequence[str]) -> list[str]:
+    """Return the lines that begin with #, if the first one with text does, and others do not."""
+    texts = [line for line in lines if line.strip()]
+    comments = [line for line in texts if line.startswith(_COMMENT)]
+    return comments if comments[:1] == texts[:1] and comments != texts else []
 
 
 def _layout(
     name: str, lines: Sequence[str], encoding: str, separator: str, given: Sequence[str]
 ) -> Layout:
-    numbered, has_comments = _table_lines(lines), _has_comments(lines)
+    numbered, comments = _table_lines(lines), _comments(lines)
     body, numbers = list(numbered.values()), list(numbered)
     rows, ends = [], [0]  # the last line of each row
     reader = csv.reader(body, **_format(separator))
@@ -405,18 +398,10 @@ def _layout(
     before, rows = rows[:n], rows[n:]
     header = [cell.strip() for cell in (rows or [[]])[0]]
     is_header = _is_header(header, rows[1:])
-    comments = [line for line in lines if has_comments and line.startswith(_COMMENT)]
     if not is_header and rows and (outer := _outer_header(comments, before, rows, separator)):
         header, is_header = outer, True
     elif rows and (is_header or not (given or is_header is False)):
         n, rows = n + 1, rows[1:]
-    if before and before[-1] != [cell for cell in header if cell]:
-        warnings.warn(
-            f"{name}: {len(before)} lines before the table are left out, the first is "
-            f"{' '.join(before[0])[:60]!r}",
-            IlnWarning,
-            stacklevel=2,
-        )
     if given:
         if len(given) != len(header) and header:
             raise SourceError(
@@ -431,8 +416,18 @@ def _layout(
             f"{name}: its first row is no header, but a record ({', '.join(header[:5])})",
             [f"column_{i}" for i in range(1, len(header) + 1)],
         )
+    titles = before if before and before[-1] != [cell for cell in header if cell] else []
+    units = _units(rows)
+    if left_out := [*titles, *units]:
+        warnings.warn(
+            f"{name}: {len(left_out)} lines beside the header are left out, the first is "
+            f"{' '.join(left_out[0])[:60]!r}",
+            IlnWarning,
+            stacklevel=2,
+        )
+    n, rows = n + len(units), rows[len(units) :]
     return _named(
-        name, Layout(encoding, separator, header, frozenset(), ends[n], has_comments), rows
+        name, Layout(encoding, separator, header, frozenset(), ends[n], bool(comments)), rows
     )
 
 
@@ -457,20 +452,38 @@ def _outer_header(
 
 def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | None:
     """Return whether a row names columns; None: nothing says so, and nothing says no."""
-    names = values = again = 0
-    for at, cell in enumerate(first):
-        cells = (row[at].strip() for row in rest if len(row) > at)
-        below = [each for each in cells if each.lower() not in _NOTHING]
-        is_value = _VALUE.fullmatch(cell.strip()) is not None
-        if below and sum(_VALUE.fullmatch(b) is not None for b in below) >= _MOSTLY * len(below):
-            names += cell.strip().lower() not in _NOTHING and not is_value
-            values += is_value
-        again += cell.strip() in below and not is_value
+    names, values, again, _ = _seen(first, rest)
     if names:
         return True
     if (values and not _is_range(first)) or 2 * again > len(first):
         return False
     return None
+
+
+def _units(rows: Sequence[list[str]]) -> list[list[str]]:
+    """Return the rows below the header that have units or types, and no number or time."""
+    for n, row in enumerate(rows):
+        names, values, _, texts = _seen(row, rows[n + 1 :])
+        if values or not names or (names == 1 and texts):
+            return [*rows[:n]]
+    return []
+
+
+def _seen(first: Sequence[str], rest: Sequence[Sequence[str]]) -> tuple[int, int, int, int]:
+    """Count a row's texts above values, values above values, texts again below, other texts."""
+    names = values = again = texts = 0
+    for at, cell in enumerate(map(str.strip, first)):
+        cells = (row[at].strip() for row in rest if len(row) > at)
+        below = [each for each in cells if each.lower() not in _NOTHING]
+        is_value = _VALUE.fullmatch(cell) is not None
+        is_text = cell.lower() not in _NOTHING and not is_value
+        if below and sum(_VALUE.fullmatch(b) is not None for b in below) >= _MOSTLY * len(below):
+            names += is_text
+            values += is_value
+        else:
+            texts += is_text
+        again += cell in below and not is_value
+    return names, values, again, texts
 
 
 def _is_range(cells: Sequence[str]) -> bool:
@@ -481,7 +494,7 @@ def _is_range(cells: Sequence[str]) -> bool:
 
 def _named(name: str, layout: Layout, rows: Sequence[Sequence[str]]) -> Layout:
     """Return the layout in which each column has a name of its own."""
-    header = [cell.strip() for cell in layout.columns]
+    header = [cell.strip().strip(_MARK) for cell in layout.columns]
     columns = [cell or f"column_{at}" for at, cell in enumerate(header, start=1)]
     valueless = {
         column
@@ -578,6 +591,7 @@ def _lines(opened: TextIO, name: str, seen: list[str]) -> Iterator[str]:
             return
         if len(line) > LONGEST_LINE:
             raise too_long(name, number)
+        line = line.removeprefix(_MARK)
         seen.append(line)
         yield line
 

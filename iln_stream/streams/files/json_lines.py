@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import selectors
+from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -169,11 +170,15 @@ class JsonLinesSource:
         first = self._n_lines
         self._n_lines += len(lines)
         records = [
-            Record(offset, line.rstrip(b"\r"), self._origin)
+            Record(offset, line.rstrip(b"\r").removeprefix(BOM_UTF8), self._origin)
             for offset, line in enumerate(lines, start=first)
             if line.strip()
         ]
-        return records if self._still_wanted is None else self._first_wanted(records)
+        if self._still_wanted is not None:
+            records = records[: self._still_wanted]
+            self._still_wanted -= len(records)
+            self._at_end = self._at_end or self._still_wanted == 0
+        return records
 
     def _read(self) -> list[bytes]:
         """Read a chunk and return the lines that are now complete."""
@@ -204,23 +209,13 @@ class JsonLinesSource:
         """Close the file."""
         self._file.close()
 
-    def _first_wanted(self, records: list[Record]) -> list[Record]:
-        assert self._still_wanted is not None
-        records = records[: self._still_wanted]
-        self._still_wanted -= len(records)
-        self._at_end = self._at_end or self._still_wanted == 0
-        return records
-
 
 def _in_utf_8(path: Path) -> BinaryIO:
     """Open a file; one in UTF-16 is read as a whole: the last byte of a line does not tell it."""
     if (encoding := encoding_of(path)) == "utf-8-sig":
-        opened = open_binary(path)
-        if opened.read(3) != b"\xef\xbb\xbf":  # a byte order mark
-            opened.seek(0)
-        return opened
+        return open_binary(path)
     with open_binary(path) as opened:
-        return io.BytesIO(_whole(opened, path).decode(encoding).lstrip("\ufeff").encode())
+        return io.BytesIO(_whole(opened, path).decode(encoding).encode())
 
 
 def _whole(opened: BinaryIO, path: Path) -> bytes:
@@ -242,7 +237,7 @@ def is_document(path: Path) -> bool:
     try:
         with _in_utf_8(path) as opened:
             parts = iter(lambda: opened.readline(LONGEST_LINE), b"")
-            lines = (part.strip() for part in parts if part.strip())
+            lines = (part.removeprefix(BOM_UTF8).strip() for part in parts if part.strip())
             first, is_last = next(lines, b""), next(lines, None) is None
     except OSError:
         return False  # who opens it says why
@@ -278,16 +273,14 @@ class JsonArraySource(JsonLinesSource):
         except OSError as error:
             raise SourceError(f"can't read {file}: {error.strerror or error}") from error
         if isinstance(found, dict):
-            lists = {name: v for name, v in found.items() if isinstance(v, list) and len(v) > 1}
-            for name, value in lists.items():
-                rows = isinstance(value[0], dict)
+            lists = (name for name, v in found.items() if isinstance(v, list) and len(v) > 1)
+            if (name := next(lists, None)) is not None:
+                tool = "pandas (orient='records')"
+                if isinstance(found[name][0], dict):
+                    tool = f"`jq -c '.{name}[]' {file.name}`"
                 raise SourceError(
-                    f"{file} is one object, and its {name!r} is a list: write "
-                    + (
-                        f"the records as lines, such as with `jq -c '.{name}[]' {file.name}`"
-                        if rows
-                        else "a record in each line, such as with pandas (orient='records')"
-                    )
+                    f"{file} is one object, and its {name!r} is a list: write a record in each "
+                    f"line, such as with {tool}"
                 )
             found = [found]
         self._found = found[:limit]
