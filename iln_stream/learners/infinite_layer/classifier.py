@@ -101,7 +101,7 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
     def __init__(
         self,
         seed: int | None = None,
-        max_columns: int = 256,
+        max_columns: int = 512,
         profile: Literal["accurate", "fast"] = "accurate",
     ) -> None:
         super().__init__()

@@ -142,7 +142,7 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         self,
         profile: Literal["accurate", "fast"] = "accurate",
         seed: int | None = None,
-        max_columns: int = 256,
+        max_columns: int = 512,
         loss: Literal["absolute", "squared"] = "absolute",
     ) -> None:
         super().__init__()
