@@ -98,6 +98,12 @@ def require_level(level: float) -> None:
         raise ValueError(f"level = {level!r} must be a number between 0 and 1")
 
 
+def require_profile(profile: str) -> None:
+    """Reject what is no profile."""
+    if profile not in ("accurate", "fast"):
+        raise ValueError(f"profile = {profile!r} must be 'accurate' or 'fast'")
+
+
 def require_max_columns(max_columns: int) -> None:
     """Reject what is no whole number from 1."""
     if isinstance(max_columns, bool) or not isinstance(max_columns, int) or max_columns < 1:

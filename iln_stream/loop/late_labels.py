@@ -470,6 +470,8 @@ class LateLabels:
         if event_id in self._store:
             self._store.remove(event_id)
             self.n_expired["replaced"] += 1
+        if self._policy.expired == "learn" and isinstance(step.y_pred, Mapping):
+            step = step._replace(y_pred=self._with_assumed(step.y_pred, stepper))
         serial = self._store.add(
             event_id,
             Pending(
@@ -480,6 +482,20 @@ class LateLabels:
         )  # fmt: skip
         self._arrivals.add(serial)
         return step
+
+    def _with_assumed(
+        self, p: Mapping[object, float], stepper: "Stepper"
+    ) -> Mapping[object, float]:
+        """Return probabilities; while one class is known, with the class assumed of late events.
+
+        First labels are often all of the other class, such as frauds: the events that wait count as
+        if they were of the assumed one.
+        """
+        if len(p) != 1 or (assumed := stepper.task.label(self._policy.label)) in p:
+            return p
+        n = sum(self._trivial.now)
+        share = (n + 1.0) / (n + len(self._store) + 2.0)
+        return {**dict.fromkeys(p, share), assumed: 1.0 - share}
 
     def _early_label(
         self, record: Record, event_id: str, label: Example, stepper: "Stepper"
@@ -568,12 +584,13 @@ class LateLabels:
 
     def _warn_of_kind(self, assumed: object, classes: Mapping[object, float]) -> None:
         """Warn if the assumed class is a number and all others are texts, or the like."""
-        if not classes or type(assumed) in set(map(type, classes)):
+        others = [each for each in classes if each != assumed]
+        if not others or type(assumed) in set(map(type, others)):
             return
         self._warned = True
         warnings.warn(
             f"pending_label = {assumed!r} is learned as a class of its own, beside "
-            f"{', '.join(map(repr, islice(classes, _MOST_LISTED)))}; write it as the labels are: "
+            f"{', '.join(map(repr, others[:_MOST_LISTED]))}; write it as the labels are: "
             """0, true, "no", or '"0"' for the text""",
             IlnWarning,
             stacklevel=2,

@@ -460,10 +460,10 @@ def options_of(settings: LearnerSettings) -> dict[str, Any]:
     options, profile = settings.learner_options, settings.profile
     if profile is None:
         return options
-    if settings.learner != "infinite-layer":
+    if settings.learner not in ("infinite-layer", "infinite-layer-classifier"):
         raise SettingsError(
-            f"profile = {profile!r}: only infinite-layer has profiles, and learner = "
-            f"{settings.learner!r}: unset profile, or set learner = infinite-layer"
+            f"profile = {profile!r}: only infinite-layer and infinite-layer-classifier have "
+            f"profiles, and learner = {settings.learner!r}: unset profile, or set one of these"
         )
     if (other := options.get("profile", profile)) != profile:
         raise SettingsError(

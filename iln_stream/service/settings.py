@@ -385,8 +385,9 @@ class LearnerSettings(SeedSettings):
     )
     profile: Literal["accurate", "fast"] | None = Field(
         default=None,
-        description="Profile of `infinite-layer`: `accurate`, or `fast`, which learns several "
-        "times as many events per second and is somewhat less accurate. Unset: `accurate`.",
+        description="Profile of `infinite-layer` or `infinite-layer-classifier`: `accurate`, or "
+        "`fast`, which learns several times as many events per second and is somewhat less "
+        "accurate. Unset: `accurate`.",
     )
     learner_options: JsonObject = Field(
         default_factory=dict,

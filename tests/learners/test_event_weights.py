@@ -23,10 +23,11 @@ LEARNERS = {
     "accurate": lambda: InfiniteLayerRegressor(seed=1),
     "ridge": lambda: RandomFeatureRidge(64, forgetting=0.999, seed=1),
     "classifier": lambda: InfiniteLayerClassifier(seed=1),
+    "fast classifier": lambda: InfiniteLayerClassifier(seed=1, profile="fast"),
     "sampled": lambda: ScaledTarget(WinsorisedScaler() | ShrinkingGradient(max_draws=200, seed=1)),
 }
 
-CATEGORIES = "fast", "accurate", "classifier"
+CATEGORIES = "fast", "accurate", "classifier", "fast classifier"
 """Learners with a table of effects of hashed categories."""
 
 
@@ -38,7 +39,7 @@ def events(name, n, seed=0, categories=0):
         x = dict(zip("abc", row, strict=True))
         if categories:
             x[f"id={rng.integers(categories)}"] = 1.0
-        yield x, ("low" if y < 0.0 else "high") if name == "classifier" else y
+        yield x, ("low" if y < 0.0 else "high") if "classifier" in name else y
 
 
 def predicted(model, x):
@@ -105,7 +106,7 @@ def test_weights_of_a_thousand(name, weights):
         for (x, y), is_heavy in zip(events(name, n), heavy, strict=True):
             p = predicted(model, x)
             assert np.isfinite(p).all()
-            if name == "classifier":
+            if "classifier" in name:
                 errors[weighted].append(1.0 - model.predict_proba_one(x).get(y, 0.0))
             else:
                 errors[weighted].append(abs(y - p[0]))

@@ -19,7 +19,7 @@ from iln_stream.learners.warming import PARTS, PUBLIC, _keep, exercise, public_n
     [
         (InfiniteLayerRegressor(), "accurate"),
         (preprocessing.StandardScaler() | InfiniteLayerRegressor("fast"), "fast"),
-        (InfiniteLayerClassifier(), "classifier"),
+        (InfiniteLayerClassifier(profile="fast"), "classifier"),
         (RandomFeatureRidge(), "random-feature-ridge"),
         (ScaledTarget(WinsorisedScaler() | ShrinkingGradient()), "shrinking-gradient"),
         (linear_model.LinearRegression(), None),

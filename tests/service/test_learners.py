@@ -32,6 +32,8 @@ def test_profile():
     by_name, by_option = settings(profile="fast"), settings(learner_options={"profile": "fast"})
     assert build_learner(by_name).profile == build_learner(by_option).profile == "fast"
     assert configuration(by_name) == configuration(by_option)
+    classifier = build_learner(settings(profile="fast", learner="infinite-layer-classifier"))
+    assert classifier.profile == "fast"
     both = settings(profile="fast", learner_options={"profile": "fast"})
     assert configuration(both) == configuration(by_name)
     challenger = {"linear": {"learner": "river.linear_model:LinearRegression"}}
@@ -43,8 +45,7 @@ def test_profile():
     ("more", "said"),
     [
         ({"learner_options": {"profile": "accurate"}}, "profile = 'accurate': give one of them"),
-        ({"learner": "infinite-layer-classifier"}, "unset profile, or set learner = infinite-"),
-        ({"learner": "pool"}, "only infinite-layer has profiles"),
+        ({"learner": "pool"}, "only infinite-layer and infinite-layer-classifier"),
     ],
 )
 def test_a_profile_that_does_not_fit(more, said):

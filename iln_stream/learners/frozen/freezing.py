@@ -152,7 +152,7 @@ def freeze_learner(
     Parameters
     ----------
     model
-        An `InfiniteLayerRegressor` of any profile, or an `InfiniteLayerClassifier`.
+        An `InfiniteLayerRegressor` or an `InfiniteLayerClassifier`, of any profile.
     card
         The model card to keep with it.
 
@@ -178,10 +178,11 @@ def freeze_learner(
             "names": tuple(engine.inputs.columns.place),
             "parts": deepcopy(engine.frozen()),
             "card": dict(card or {}),
+            "profile": model.profile,
         }
         if isinstance(model, InfiniteLayerClassifier):
-            return FrozenClassifier(profile="classes", classes=tuple(engine.classes), **kept)
-        return FrozenRegressor(profile=model.profile, **kept)
+            return FrozenClassifier(classes=tuple(engine.classes), **kept)
+        return FrozenRegressor(**kept)
 
 
 def _of_hashed(fields: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,42 +29,83 @@ from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.learners.infinite_layer.tokens import ClassesPredictedWith, ClassTokenFormat
 from iln_stream.state import decode_name, encode_name
 
-N_UNITS = 256
 MEMORY = 2048
-RANDOM = (
-    RLSSpec("dense", WeightDistribution("cos", 0.7, sparse=False)),
-    RLSSpec("sparse", WeightDistribution("relu", 3.0, sparse=True)),
-    RLSSpec("sharp", WeightDistribution("cos", 3.0, sparse=True)),
-)
-LINEAR = (RLSSpec("linear", None),)
-SHARPNESS = np.array([3.0, 6.0, 12.0, 24.0])
 RING = 65_536
 """Events that the networks replay."""
 
-NETWORKS = {
-    "net-piecewise": (Shape(192, 32, 64, RING, 4e-3, 3e4), Pace(1.0, 1e3, 1e-4, 1e-5)),
-    "net-smooth": (Shape(128, 64, 0, RING, 3e-3, 3e4), Pace(0.5, 1e3, 1e-4, 1e-5)),
-    "net-decayed": (Shape(64, 32, 0, RING, 3e-3, 3e4), Pace(5.0, 1e3, 1e-4, 1e-5)),
-    "net-recent": (Shape(64, 32, 0, 1_000, 4e-3, 1e9), Pace(0.5, 1e9, 0.01, 0.001)),
-    "net-latest": (Shape(64, 32, 0, 300, 4e-3, 1e9), Pace(0.5, 1e9, 0.01, 0.001)),
+LINEAR = (RLSSpec("linear", None),)
+
+
+class Lineup(NamedTuple):
+    """The experts in which profiles differ, and the places of all.
+
+    A ridge's scores become probabilities at each sharpness, in turn for all ridges; then come the
+    frequencies, naive Bayes, the past classes, the changes of inputs and the networks. Networks
+    take a step at each event, and after the first thousand at `every` so many.
+    """
+
+    ridges: tuple[RLSSpec, ...]
+    n_units: int
+    sharpness: tuple[float, ...]
+    networks: Mapping[str, tuple[Shape, Pace]]
+    every: int = 1
+
+    @property
+    def n_scores(self) -> int:
+        """Ridges, the linear one included."""
+        return len(self.ridges) + len(LINEAR)
+
+    @property
+    def stacked(self) -> range:
+        """Of the ridges' experts, those of the second sharpness take part in the correction."""
+        return range(self.n_scores, 2 * self.n_scores)
+
+    @property
+    def frequencies(self) -> int:
+        return self.n_scores * len(self.sharpness)
+
+    @property
+    def naive_bayes(self) -> int:
+        return self.frequencies + 1
+
+    @property
+    def later(self) -> slice:
+        """Those that an engine of an older release did not have: at first they sleep."""
+        return slice(self.naive_bayes + 1, self.networks_from)
+
+    @property
+    def networks_from(self) -> int:
+        return self.naive_bayes + 1 + len(PastClasses.names) + len(InputChanges.names)
+
+
+LINEUPS = {
+    "accurate": Lineup(
+        (
+            RLSSpec("dense", WeightDistribution("cos", 0.7, sparse=False)),
+            RLSSpec("sparse", WeightDistribution("relu", 3.0, sparse=True)),
+            RLSSpec("sharp", WeightDistribution("cos", 3.0, sparse=True)),
+        ),
+        256,
+        (3.0, 6.0, 12.0, 24.0),
+        {
+            "net-piecewise": (Shape(192, 32, 64, RING, 4e-3, 3e4), Pace(1.0, 1e3, 1e-4, 1e-5)),
+            "net-smooth": (Shape(128, 64, 0, RING, 3e-3, 3e4), Pace(0.5, 1e3, 1e-4, 1e-5)),
+            "net-decayed": (Shape(64, 32, 0, RING, 3e-3, 3e4), Pace(5.0, 1e3, 1e-4, 1e-5)),
+            "net-recent": (Shape(64, 32, 0, 1_000, 4e-3, 1e9), Pace(0.5, 1e9, 0.01, 0.001)),
+            "net-latest": (Shape(64, 32, 0, 300, 4e-3, 1e9), Pace(0.5, 1e9, 0.01, 0.001)),
+        },
+    ),
+    "fast": Lineup(
+        (RLSSpec("sparse", WeightDistribution("relu", 3.0, sparse=True)),),
+        64,
+        (6.0, 12.0),
+        {"net-smooth": (Shape(64, 32, 0, RING, 6e-3, 3e4), Pace(1.0, 1e3, 1e-4, 1e-5))},
+        every=2,
+    ),
 }
-"""The first also sees piecewise-linear functions of its inputs, the third is kept small by weight
-decay, for few events; the last two replay the last events only, at a constant rate, and so follow
-drift."""
-
-SCORES = len(RANDOM + LINEAR)
-STACKED = range(SCORES, 2 * SCORES)
-"""Of the ridges' experts, those of the second sharpness take part in the correction."""
-
-FREQUENCIES = SCORES * len(SHARPNESS)
-NAIVE_BAYES = FREQUENCIES + 1
-PAST = slice(NAIVE_BAYES + 1, NAIVE_BAYES + 1 + len(PastClasses.names))
-CHANGES = slice(PAST.stop, PAST.stop + len(InputChanges.names))
-NETWORKS_FROM = CHANGES.stop
-"""Places of these experts, after the ridges' and before the networks'."""
-
-LATER = slice(PAST.start, CHANGES.stop)
-"""Those that an engine of an older release did not have: at first they sleep."""
+"""By profile. Of accurate's networks, the first also sees piecewise-linear functions of its inputs,
+the third is kept small by weight decay, for few events; the last two replay the last events only,
+at a constant rate, and so follow drift."""
 
 MIXED, CORRECTED = range(2)
 """What the last mixture weighs: the rule's mixture of all experts, and its correction."""
@@ -87,6 +128,8 @@ class ClassificationEngine(Engine):
         The most input names that get a column.
     key
         Two words that seed all randomness.
+    lineup
+        The experts.
 
     """
 
@@ -96,20 +139,34 @@ class ClassificationEngine(Engine):
     )  # fmt: skip
     own = ("classes", "counts")
 
-    def __init__(self, max_columns: int, key: NDArray[np.uint64]) -> None:
+    def __init__(
+        self,
+        max_columns: int,
+        key: NDArray[np.uint64],
+        lineup: Lineup = LINEUPS["accurate"],
+    ) -> None:
+        self.lineup = lineup
+        self._sharpness = np.array(lineup.sharpness)
+        self._n_drawn = len(lineup.ridges)
+        self._frequencies, self._naive_bayes = lineup.frequencies, lineup.naive_bayes
+        self._later, self._networks_from = lineup.later, lineup.networks_from
+        last = self._networks_from - len(InputChanges.names)
+        self._past, self._changes = slice(self._later.start, last), slice(last, self._later.stop)
         self.memory = Memory(MEMORY, 0)
         super().__init__(Inputs(max_columns, self.memory))
         # Classes have no scale: the unit of this target stays 1.
-        self.bank = ClassRidges(RANDOM, N_UNITS)
+        self.bank = ClassRidges(lineup.ridges, lineup.n_units)
         self.ridges = ResampledRidges(self.bank, self.inputs, Target(), self.memory, key)
         self.linear = ClassRidges(LINEAR, 0)
         self.naive_bayes = GaussianNaiveBayes(self.inputs, self.memory)
         self.past = PastClasses(self.memory)
         self.changes = InputChanges(self.inputs, self.memory)
-        self.networks = ClassNetworks(NETWORKS, RING, self.inputs, self.memory, key)
-        K = NETWORKS_FROM + len(self.networks.names)
+        self.networks = ClassNetworks(
+            lineup.networks, RING, self.inputs, self.memory, key, lineup.every
+        )
+        K = lineup.networks_from + len(self.networks.names)
         self.rule = LogLossRule(K)
-        self.correction = StackedCorrection([*STACKED, *range(NAIVE_BAYES, K)])
+        self.correction = StackedCorrection([*lineup.stacked, *range(lineup.naive_bayes, K)])
         self.mixture = BayesMixture(2)
         self.healer = Healer(
             {
@@ -134,7 +191,7 @@ class ClassificationEngine(Engine):
     def _make_scratch(self) -> None:
         C, K = len(self.classes), len(self.rule.weights)
         self._event = Observation(0, len(self.inputs))
-        self._scores = np.zeros((SCORES, C))
+        self._scores = np.zeros((self.lineup.n_scores, C))
         self._experts = np.zeros((K, C))
         self._mixtures = np.zeros((2, C))
         self._offsets = np.zeros(C)
@@ -158,20 +215,27 @@ class ClassificationEngine(Engine):
         self._predict_row(row)
         self._predicted = row.tobytes()
         sound = self._event.sound
-        mixed = self.mixture.weights @ self._mixtures if sound else self._experts[FREQUENCIES]
-        return dict(zip(self.classes, (mixed / mixed.sum()).tolist(), strict=True))
+        p: list[float]
+        if sound:  # few numbers: NumPy would take longer
+            first, last = self.mixture.weights.tolist()
+            before, after = self._mixtures.tolist()
+            p = [first * b + last * a for b, a in zip(before, after, strict=True)]
+        else:
+            p = self._experts[self._frequencies].tolist()
+        total = sum(p)
+        return {label: each / total for label, each in zip(self.classes, p, strict=True)}
 
     def frozen(self) -> dict[str, Any]:
         """Return what `FrozenClassifier` predicts by; its arrays may be the engine's own."""
         awake = np.ones(len(self.rule.weights), bool)
-        awake[LATER] = not self.past.asleep
-        awake[NETWORKS_FROM:] = not self.networks.asleep
-        by_sharpness = awake[:FREQUENCIES].reshape(-1, SCORES)
-        by_sharpness[:, : len(RANDOM)] = np.logical_not(self.ridges.asleep)
+        awake[self._later] = not self.past.asleep
+        awake[self._networks_from :] = not self.networks.asleep
+        by_sharpness = awake[: self._frequencies].reshape(-1, self.lineup.n_scores)
+        by_sharpness[:, : self._n_drawn] = np.logical_not(self.ridges.asleep)
         return {
             "stats": self.inputs.stats[: UPPER + 1],
             "ridges": self.bank.frozen(self._event) + self.linear.frozen(self._event),
-            "sharpness": SHARPNESS,
+            "sharpness": self._sharpness,
             "frequencies": (self.counts + 1.0) / (self.counts.sum() + max(len(self.counts), 2)),
             "log_frequencies": self._offsets,
             "naive_bayes": self.naive_bayes.frozen(),
@@ -261,7 +325,7 @@ class ClassificationEngine(Engine):
         self.inputs.join(row, self.n)
         self.past.learn(self._event, label)
         self.memory.put(self._event.row, float(label), self._event.weight)
-        K = len(RANDOM)
+        K = self._n_drawn
         self.ridges.learn(self._event, label, self._scores[:K])
         self.linear.learn(self._event, label, self._scores[K:])
         self.naive_bayes.learn(self._event, label)
@@ -294,17 +358,17 @@ class ClassificationEngine(Engine):
 
     def _predict_row(self, x: Vector) -> None:
         """Compute every expert's probabilities, (N, C), for the raw row x; and the mixtures."""
-        event, K = self._event, len(RANDOM)
+        event, K = self._event, self._n_drawn
         self.inputs.standardise(x, event.row, event.v)
         self.ridges.predict(event, self._scores[:K])
         self.linear.predict(event, self._scores[K:])
         experts, mixtures = self._experts, self._mixtures
-        self.naive_bayes.predict(event, self._offsets, experts[NAIVE_BAYES])
-        self.past.predict(event, self.counts, experts[PAST])
-        self.changes.predict(event, experts[CHANGES])
-        self.networks.predict(event, self._offsets, experts[NETWORKS_FROM:])
-        finite = fill(self._scores, SHARPNESS, self.counts, experts)
-        awake = NETWORKS_FROM if self.networks.asleep else len(experts)
+        self.naive_bayes.predict(event, self._offsets, experts[self._naive_bayes])
+        self.past.predict(event, self.counts, experts[self._past])
+        self.changes.predict(event, experts[self._changes])
+        self.networks.predict(event, self._offsets, experts[self._networks_from :])
+        finite = fill(self._scores, self._sharpness, self.counts, experts)
+        awake = self._networks_from if self.networks.asleep else len(experts)
         if self.ridges.asleep is not False or self.past.asleep:
             self._leave_out(awake)
         self.rule.mix(experts, awake, mixtures[MIXED])
@@ -318,8 +382,10 @@ class ClassificationEngine(Engine):
     def _leave_out(self, n_awake: int) -> None:
         """Let experts that sleep adopt the mixture of the others among the first `n_awake`."""
         p, left_out = self._experts[:n_awake], np.zeros(n_awake, bool)
-        left_out[:FREQUENCIES].reshape(-1, SCORES)[:, : len(RANDOM)] = self.ridges.asleep
-        left_out[LATER] = self.past.asleep
+        left_out[: self._frequencies].reshape(-1, self.lineup.n_scores)[:, : self._n_drawn] = (
+            self.ridges.asleep
+        )
+        left_out[self._later] = self.past.asleep
         weights = np.where(left_out, 0.0, self.rule.weights[:n_awake])
         if not weights.any():
             weights = 1.0 - left_out
@@ -327,23 +393,23 @@ class ClassificationEngine(Engine):
 
     def _without_faults(self) -> None:
         """Note whose the faults are; frequencies take the place of what is not finite."""
-        experts, K = self._experts, len(RANDOM)
+        experts, K = self._experts, self._n_drawn
         wild = ~np.all(np.abs(self._scores) <= LARGEST, axis=1)
         broken = ~np.all(np.isfinite(experts), axis=1)
         marked = [
             (self.ridges, wild[:K]),
             (self.linear, wild[K:]),
-            (self.naive_bayes, broken[NAIVE_BAYES : NAIVE_BAYES + 1]),
-            (self.past, broken[PAST]),
-            (self.changes, broken[CHANGES]),
-            (self.networks, broken[NETWORKS_FROM:]),
+            (self.naive_bayes, broken[self._naive_bayes : self._naive_bayes + 1]),
+            (self.past, broken[self._past]),
+            (self.changes, broken[self._changes]),
+            (self.networks, broken[self._networks_from :]),
         ]
         faults = [(part, which) for part, which in marked if which.any()]
         if not faults:
             faults = [(p, np.ones(1, bool)) for p in (self.rule, self.correction, self.mixture)]
         self._event.faults = faults
-        experts[broken] = experts[FREQUENCIES]
-        self._mixtures[:] = experts[FREQUENCIES]
+        experts[broken] = experts[self._frequencies]
+        self._mixtures[:] = experts[self._frequencies]
 
     def _widen(self, n_columns: int) -> None:
         for part in (
@@ -354,14 +420,16 @@ class ClassificationEngine(Engine):
 
     def relevance(self) -> dict[Any, float]:
         """Return each input's share in how the scores vary."""
-        return self._shares(np.stack([self.ridges.relevance(k) for k in range(len(RANDOM))]).sum(0))
+        return self._shares(
+            np.stack([self.ridges.relevance(k) for k in range(self._n_drawn)]).sum(0)
+        )
 
     @property
     def expert_names(self) -> tuple[str, ...]:
         """Names of the experts' predictions, in the rule's order; a ridge has several."""
         ridges = self.ridges.names + self.linear.names
         return (
-            *ridges * len(SHARPNESS),
+            *ridges * len(self._sharpness),
             "frequencies",
             *self.naive_bayes.names,
             *self.past.names,
@@ -404,7 +472,9 @@ def with_past(learned: Mapping[str, Any]) -> dict[str, Any]:
         past.add_class()
         changes.add_class()
     past.counts_from = learned["memory"]["n"] + WAITING
-    correction, N, first = learned["correction"], LATER.stop - LATER.start, len(STACKED) + 1
+    lineup, correction = LINEUPS["accurate"], learned["correction"]
+    later, first = lineup.later, len(lineup.stacked) + 1
+    N = later.stop - later.start
     before = np.insert(np.ones(len(correction["weights"]), bool), [first] * N, False)
     covariance = np.eye(len(before)) / PRECISION
     covariance[np.ix_(before, before)] = correction["covariance"]
@@ -412,7 +482,7 @@ def with_past(learned: Mapping[str, Any]) -> dict[str, Any]:
         **learned,
         "past": past.state(),
         "changes": changes.state(),
-        "rule": {"table": np.insert(learned["rule"]["table"], [LATER.start] * N, 0.0, axis=1)},
+        "rule": {"table": np.insert(learned["rule"]["table"], [later.start] * N, 0.0, axis=1)},
         "correction": {
             "weights": np.insert(correction["weights"], [first] * N, 0.0),
             "covariance": covariance,

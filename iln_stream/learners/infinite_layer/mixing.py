@@ -162,17 +162,19 @@ class BayesMixture(Part):
     @property
     def weights(self) -> NDArray[np.float64]:
         """The experts' weights, (N,), which sum to one."""
-        w = np.exp(self.log_weights - self.log_weights.max())
-        weights: NDArray[np.float64] = w / w.sum()
-        return weights
+        logs = self.log_weights.tolist()  # two numbers: NumPy would take ten times as long
+        top = max(logs)
+        w = [math.exp(log - top) for log in logs]
+        total = sum(w)
+        return np.array([each / total for each in w])
 
     def learn(self, probabilities: NDArray[np.float64], w: float = 1.0) -> None:
         """Score the experts by the positive probabilities (N,) they gave to the observed class.
 
         Its log-losses have the weight w.
         """
-        self.log_weights *= self.discount
-        self.log_weights += w * np.log(probabilities)
+        logs = zip(self.log_weights.tolist(), probabilities.tolist(), strict=True)
+        self.log_weights[:] = [self.discount * log + w * math.log(p) for log, p in logs]
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Forget the past: the experts weigh the same."""

@@ -8,7 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.learners.checks import require_level, require_max_columns, weight_of_event
+from iln_stream.learners.checks import (
+    require_level,
+    require_max_columns,
+    require_profile,
+    weight_of_event,
+)
 from iln_stream.learners.explaining import Explanation
 from iln_stream.learners.infinite_layer.base import InfiniteLayerLearner, column_of
 from iln_stream.learners.infinite_layer.category_effects import Effects
@@ -137,12 +142,11 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         self,
         profile: Literal["accurate", "fast"] = "accurate",
         seed: int | None = None,
-        max_columns: int = 256,
+        max_columns: int = 512,
         loss: Literal["absolute", "squared"] = "absolute",
     ) -> None:
         super().__init__()
-        if profile not in ("accurate", "fast"):
-            raise ValueError(f"profile = {profile!r} must be 'accurate' or 'fast'")
+        require_profile(profile)
         if loss not in ("absolute", "squared"):
             raise ValueError(f"loss = {loss!r} must be 'absolute' or 'squared'")
         require_max_columns(max_columns)

@@ -86,9 +86,10 @@ def test_each_expert_predicts_the_same(profile):
     assert error(model, freeze_learner(model)) < ROUNDING
 
 
-def test_each_expert_of_a_classifier_predicts_the_same():
+@pytest.mark.parametrize("profile", PROFILES)
+def test_each_expert_of_a_classifier_predicts_the_same(profile):
     """All weigh the same, and all that can take part in the correction do."""
-    model = InfiniteLayerClassifier(seed=1)
+    model = InfiniteLayerClassifier(seed=1, profile=profile)
     for x, y in stream(200):
         model.learn_one(x, LABELS["three"](y))
     engine = model._engine
@@ -156,11 +157,12 @@ LABELS = {
 }
 
 
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("n", [1, 40, 700])
-def test_classifiers_predict_the_same(kind, n):
+def test_classifiers_predict_the_same(kind, n, profile):
     """Probabilities agree for one, two and several classes, whatever their types."""
-    model = InfiniteLayerClassifier(seed=1)
+    model = InfiniteLayerClassifier(seed=1, profile=profile)
     for x, y in stream(n):
         model.learn_one(x, LABELS[kind](y))
     frozen = freeze_learner(model)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from iln_stream.kernels.mixing import LEAST_PROBABILITY
-from iln_stream.learners.infinite_layer.classes import NETWORKS, ClassificationEngine
+from iln_stream.learners.infinite_layer.classes import LINEUPS, ClassificationEngine
 from iln_stream.learners.infinite_layer.experts.past_classes import PastClasses
 from iln_stream.learners.restoring import random_key
 from iln_stream.state import from_bytes, to_bytes
@@ -25,7 +25,9 @@ def test_each_expert_is_reported_by_its_name():
     """The four sharpnesses of an expert count together; weights sum to one."""
     engine = taught(signs(100))
     weights = engine.expert_weights()
-    networks = [f"{name}-{end}" for name in NETWORKS for end in ("short", "long")]
+    networks = [
+        f"{name}-{end}" for name in LINEUPS["accurate"].networks for end in ("short", "long")
+    ]
     ridges = ["dense", "sparse", "sharp", "linear", "frequencies", "naive-bayes"]
     assert list(weights) == [*ridges, *PastClasses.names, "changes", *networks, "correction"]
     assert sum(weights.values()) == pytest.approx(1.0)

@@ -19,9 +19,10 @@ def quadrants(n, seed, classes=("even", "odd")):
     return xs, [classes[int(x["a"] * x["b"] > 0)] for x in xs]
 
 
-def test_learns_what_a_linear_model_cannot():
+@pytest.mark.parametrize("profile", ["accurate", "fast"])
+def test_learns_what_a_linear_model_cannot(profile):
     """The sign of a product is predicted correctly in more than nine of ten late events."""
-    model = InfiniteLayerClassifier(seed=1)
+    model = InfiniteLayerClassifier(seed=1, profile=profile)
     xs, ys = quadrants(1_000, 0)
     right = []
     for x, y in zip(xs, ys, strict=True):

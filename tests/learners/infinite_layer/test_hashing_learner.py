@@ -21,6 +21,7 @@ LEARNERS = [
     pytest.param(InfiniteLayerRegressor("fast", seed=1), id="fast"),
     pytest.param(InfiniteLayerRegressor(seed=1), id="accurate"),
     pytest.param(InfiniteLayerClassifier(seed=1), id="classifier"),
+    pytest.param(InfiniteLayerClassifier(seed=1, profile="fast"), id="fast-classifier"),
 ]
 
 

@@ -21,7 +21,7 @@ from iln_stream.kernels.fast import (
     STEPS,
 )
 from iln_stream.learners.infinite_layer.accurate import RANDOM, AccurateEngine
-from iln_stream.learners.infinite_layer.classes import ClassificationEngine
+from iln_stream.learners.infinite_layer.classes import LINEUPS, ClassificationEngine
 from iln_stream.learners.infinite_layer.fast import MEMORY, FastEngine
 from iln_stream.learners.infinite_layer.part import EVERY, QUIET
 from iln_stream.learners.infinite_layer.single_ridge import SingleRidgeEngine
@@ -44,6 +44,7 @@ MAKERS = {
     "accurate": lambda: AccurateEngine(256, random_key(1)),
     "fast": lambda: FastEngine(256, random_key(1)),
     "two classes": lambda: ClassificationEngine(256, random_key(1)),
+    "fast classes": lambda: ClassificationEngine(256, random_key(1), LINEUPS["fast"]),
     "three classes": lambda: ClassificationEngine(256, random_key(1)),
     "ridge": lambda: single(resampled=True),
     "fixed ridge": lambda: single(resampled=False),
@@ -184,7 +185,9 @@ def test_predictions_are_soon_as_good_as_before(name, field):
 
 
 @ignore_warnings
-@pytest.mark.parametrize(("name", "field"), of_each_part("accurate", "fast", "three classes"))
+@pytest.mark.parametrize(
+    ("name", "field"), of_each_part("accurate", "fast", "three classes", "fast classes")
+)
 def test_saved_while_it_heals(name, field):
     """Written as bytes while parts are being rebuilt, and read back, it goes on bit for bit."""
     engine, twin = poisoned(name, field), MAKERS[name]()

@@ -78,6 +78,20 @@ def test_not_finite_is_refused_by_name(value):
     assert len(columns) == 0
 
 
+def test_events_with_all_columns_and_other_names():
+    """Names without a column are counted at each event, and neither they nor bad values pass."""
+    columns = Columns(2)
+    with pytest.warns(IlnWarning):
+        columns.learn({"a": 1.0, "b": 2.0, "c": 3.0})
+    for n in range(2, 4):
+        assert columns.row({"c": 3.0, "b": float(n), "a": 1.0}).tolist() == [1.0, n]
+        columns.learn({"c": 3.0, "b": float(n), "a": 1.0, "d": 4.0})
+        assert columns.n_overflowed == 1 + 2 * (n - 1)
+    with pytest.raises(ValueError, match="must be finite"):
+        columns.learn({"a": float("nan"), "b": 1.0, "c": 3.0})
+    assert columns.n_overflowed == 5
+
+
 @pytest.mark.parametrize(
     "learner",
     [

@@ -262,6 +262,20 @@ def test_an_assumed_label_is_learned():
     assert (assumed[0].y, assumed[0].y_pred, assumed[0].delay) == (0.0, 0.0, None)
 
 
+def test_waiting_events_count_as_the_assumed_class_while_another_is_alone():
+    """Where frauds are the first labels, an event is no likely fraud, nor an impossible one."""
+    heard, _ = run(
+        naive_bayes.GaussianNB(), *map(event, "abcdefgh"), label("a", "fraud"), event("i"),
+        label("b", "fraud"), event("j"), label("c", "no"), event("k"), task=Classification(),
+        events=100, seconds=1000.0, expired="learn", label="no",
+    )  # fmt: skip
+    i, j, k = (step.y_pred for step in heard.steps if not step.late and step.event_id in "ijk")
+    assert i == {"fraud": pytest.approx(2 / 10), "no": pytest.approx(8 / 10)}
+    assert j == {"fraud": pytest.approx(3 / 11), "no": pytest.approx(8 / 11)}
+    assert list(k) == ["fraud", "no"]
+    assert k != pytest.approx({"fraud": 3 / 11, "no": 8 / 11})
+
+
 @pytest.mark.parametrize(("assumed", "n"), [(0.0, 1), ("0", 0), ("no", 0)])
 def test_an_assumed_class_of_another_type_is_warned_of(assumed, n, recwarn):
     """The number 0 beside the texts "0" and "1" would be a third class without a word."""

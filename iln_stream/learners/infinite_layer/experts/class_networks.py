@@ -26,6 +26,9 @@ from iln_stream.learners.infinite_layer.target import Target
 ENDS = ("-short", "-long")
 N_PREDICTIONS = len(ENDS)
 
+EARLY = 1024
+"""Events at each of which the networks take a step."""
+
 
 class ClassNetwork(ReplayedNetwork):
     """A `ReplayedNetwork` for the log loss: one logit for two classes, otherwise one for each.
@@ -123,6 +126,8 @@ class ClassNetworks(Part):
         Of the learner that they belong to.
     key
         Two words that seed weights and draws.
+    every
+        After the first `EARLY` events they take a step at each so many-th event only.
 
     """
 
@@ -137,7 +142,9 @@ class ClassNetworks(Part):
         inputs: Inputs,
         memory: Memory,
         key: NDArray[np.uint64],
+        every: int = 1,
     ) -> None:
+        self.every = every
         self.inputs = inputs
         self.memory = memory
         self.labels = Target()
@@ -197,10 +204,11 @@ class ClassNetworks(Part):
             event.row, float(label), self.inputs.stats, self._scale, event.delay, event.weight
         )
         n = self.ring.n
+        step = self.n_classes > 1 and (n <= EARLY or n % self.every == 0)
         for network in self.networks.values():
             if n == 1 and not network.parameters.any():
                 network.begin()  # no input came with the first event
-            if self.n_classes > 1:
+            if step:
                 network.learn_classes(offsets)
 
     @property
@@ -211,9 +219,9 @@ class ClassNetworks(Part):
     def _join(self, label: int) -> None:
         """Add a label, 0 or 1, to the exact mean and variance: a rare one is no outlier."""
         stats = self.labels.stats
-        n = stats[COUNT, 0] + 1.0
-        share = stats[MEAN, 0] + (label - stats[MEAN, 0]) / n
-        stats[[COUNT, MEAN, SQUARES], 0] = n, share, n * share * (1.0 - share)
+        n, share = float(stats[COUNT, 0]) + 1.0, float(stats[MEAN, 0])
+        share += (label - share) / n
+        stats[COUNT, 0], stats[MEAN, 0], stats[SQUARES, 0] = n, share, n * share * (1.0 - share)
 
     def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield the arrays of the networks, too."""
