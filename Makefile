@@ -112,7 +112,7 @@ kafka: $(VENV)/package
 	PYTHONPATH=tests $(BIN)/python -m support.kafka_broker --port $(PORT)
 
 # Chaos tests at full size: 500 kills of the learner on each kind of log, 50 of an appender, 20 of the
-# broker, a million payloads. An hour.
+# broker, a million payloads, an hour under load. Three hours, by sections with python -m chaos --only.
 chaos: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m chaos
 
