@@ -98,8 +98,8 @@ def features_of(times: Sequence[float]) -> tuple[str, ...]:
     """Return the time features that times can have.
 
     No hour if all times of day are the same; no weekday if a step is a week or longer; the day of
-    the year if times span most of one; the year if they come in no order, as those of a learner
-    that follows them need not.
+    the year if times span most of one; then also the year if they come in no order, as a learner
+    that meets them in order follows it.
 
     Examples
     --------
@@ -108,17 +108,19 @@ def features_of(times: Sequence[float]) -> tuple[str, ...]:
     ('hour', 'weekday')
     >>> features_of([86_400.0 * i for i in range(400)])
     ('weekday', 'day_of_year')
-    >>> features_of([86_400.0 * (7 * i % 30) for i in range(30)])
-    ('weekday', 'year')
+    >>> features_of([86_400.0 * (199 * i % 400) for i in range(400)])
+    ('weekday', 'day_of_year', 'year')
 
     """
     if not times:
         return ()
     step, span = step_of(times), max(times) - min(times)
     has_hours = len({time % _DAY for time in times}) > 1
-    has_year = span >= 330 * _DAY and step < 330 * _DAY
-    mixed = 0.1 <= ordered_share(times) < ORDERED
+    is_long, mixed = span >= 330 * _DAY, 0.1 <= ordered_share(times) < ORDERED
     found = {
-        "hour": has_hours, "weekday": step < 6 * _DAY, "day_of_year": has_year, "year": mixed
-    }  # fmt: skip
+        "hour": has_hours,
+        "weekday": step < 6 * _DAY,
+        "day_of_year": is_long and step < 330 * _DAY,
+        "year": is_long and mixed,
+    }
     return tuple(name for name, has in found.items() if has)
