@@ -36,9 +36,9 @@ class Amount(NamedTuple):
 def _grouped(decimal: str) -> re.Pattern[str]:
     """Return the pattern of digits with marks between thousands (or as in India) and decimals."""
     mark = rf"[{'.' if decimal == ',' else ','}{_SPACES}{_APOSTROPHES}]"
-    groups = (
-        rf"\d{{1,3}}(?P<mark>{mark})\d{{3}}(?:(?P=mark)\d{{3}})*|\d{{1,2}}(?:,\d{{2}})+,\d{{3}}"
-    )
+    groups = rf"\d{{1,3}}(?P<mark>{mark})\d{{3}}(?:(?P=mark)\d{{3}})*"
+    if decimal == ".":
+        groups += r"|\d{1,2}(?:,\d{2})+,\d{3}"
     return re.compile(rf"(?:{groups}|\d+)?(?:\{decimal}\d*)?")
 
 

@@ -1,9 +1,12 @@
 """Forms in which people write numbers and times: each that the documents name, and refusals."""
 
 import sys
+from math import isfinite
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from iln_stream.records.amounts import amount
 from iln_stream.records.decoding import MalformedError
@@ -23,6 +26,14 @@ def test_each_row_of_the_table_is_read_so(form):
     _, example, kind, more, value = form
     assert as_input("a", example, kind, Notation(**more)) == value
     assert table() in PAGE.read_text()
+
+
+@given(st.text("0123456789.,' +-()$\u20acKMk%\u00a0\u2212", max_size=14), st.sampled_from(".,"))
+@example("7,33,697", ",")
+def test_no_text_breaks_the_reading_of_amounts(text, decimal):
+    """Whatever digits and marks stand together, they are a finite number or none."""
+    found = amount(text, decimal)
+    assert found is None or isfinite(found.value)
 
 
 @pytest.mark.parametrize(
