@@ -204,6 +204,7 @@ ALSO_TEXTS = "numbers and other text"
 """Why a field is a category of which some values are numbers."""
 
 SOME_NUMBERS = "numbers and texts that hardly repeat"
+OTHER_DECIMALS = "numbers with another decimal sign than the others"
 """Why a field is ignored of which many values are numbers."""
 
 DATES = "dates with day or month first"
@@ -597,6 +598,8 @@ def _field(
     elif amounts and 2 * n_numbers >= len(pairs) and (len(units) > 1 or why == _NEW):
         several = f"{DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
         why = several if len(units) > 1 else SOME_NUMBERS
+    elif _have_other_decimals([value for value, kind in pairs if kind == "text"], present, given):
+        role, kind, why = "ignored", "auto", OTHER_DECIMALS
     if name in given.types or given.type_of(name) != "auto":
         role, kind, why = "input", given.type_of(name), AS_GIVEN
     elif role == "ignored" and name in given.features:
@@ -622,6 +625,12 @@ def _amounts(pairs: Iterable[tuple[Any, str]], notation: Notation) -> dict[str, 
     """Return the numbers in dress among texts."""
     found = {v: amount(v, notation.decimal) for v, kind in pairs if kind == "text"}
     return {text: each for text, each in found.items() if each is not None}
+
+
+def _have_other_decimals(texts: Sequence[str], present: Sequence[Any], given: FieldMapping) -> bool:
+    """Whether most values are numbers, but with the decimal sign that the others have not."""
+    other = Notation("," if given.notation.decimal == "." else ".")
+    return len(texts) > 0 and sum(is_number(t, other) for t in texts) >= MOSTLY * len(present)
 
 
 def _unread_times(name: str, texts: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from iln_stream.records.inspection import (
     LABEL_BY_NAME,
     NEW_BY_NAME,
     NEWEST_FIRST,
+    OTHER_DECIMALS,
     SOME_NUMBERS,
     UNREAD,
     Field,
@@ -33,7 +34,12 @@ _REMARKS: dict[str | tuple[str, ...], str] = {
     'in types ("time %d.%m.%Y %H:%M"), and the field in time_field',
     NEWEST_FIRST: "falls from record to record: `run` learns in the order of the file, and refuses "
     "one with the newest first: sort it by time",
-    (SOME_NUMBERS, DIFFERENT_UNITS, ALSO_TEXTS): "is no number ({why}), such as {low}: write its "
+    (
+        SOME_NUMBERS,
+        OTHER_DECIMALS,
+        DIFFERENT_UNITS,
+        ALSO_TEXTS,
+    ): "is no number ({why}), such as {low}: write its "
     "numbers in one way, with one unit, list texts without a number among null_values, and it is",
     COPY: "says what the label says (they are correlated): add it to ignore if it becomes known "
     "with the label",

@@ -82,6 +82,15 @@ def test_odd_texts():
     assert remarks(inspect_fields(records, FieldMapping("y", ignore=("a",)))) == found[1:]
 
 
+def test_a_field_with_another_decimal_sign():
+    """One decimal sign holds for a file: a field with the other one is left out and named, as a run
+    would refuse each of its records."""
+    records = [{"y": f"{i}.5", "a": f"{i},{i % 7}1", "b": i % 3} for i in range(30)]
+    fields = inspect_fields(records, FieldMapping("y"))
+    assert proposed(fields)["ignore"] == ["a"]
+    assert any('"a" is no number (numbers with another decimal' in each for each in remarks(fields))
+
+
 def test_objects_and_lists_that_are_null_in_some_records():
     """A null instead of an object or a list is no field: to ignore it would ignore the inputs below
     it."""
