@@ -314,8 +314,8 @@ def test_every_number_is_looked_at(dtype):
 
 
 def test_nothing_else_asks_whether_a_number_is_finite():
-    """With reordered arithmetic np.isfinite may answer True for nan, as x - x is taken for 0. The use
-    left is in a loop in which it answers right: see the tests of healing.
+    """With reordered arithmetic np.isfinite may answer True for nan, as x - x is taken for 0. The
+    use left is in a loop in which it answers right: see the tests of healing.
     """
     folder = Path(iln_stream.kernels.__file__).parent
     found = {file.name for file in folder.glob("*.py") if "np.isfinite(" in file.read_text("utf-8")}
