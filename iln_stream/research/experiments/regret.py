@@ -151,22 +151,22 @@ def losses(stream: Stream, B: float, way: Way, seed: int, shrinks: bool = True) 
         model = ShrinkingGradient(FAMILY, norm_bound=limit / 16, seed=seed, **way.draws(T))
     theta, total = np.zeros((2, stream.L.shape[1]))
     f, E, draws, n_shrinks = np.zeros(T), np.zeros(T), 0, 0
-    for t, (x, y, phi) in enumerate(zip(*stream, strict=True)):
-        eta = way.schedule(B, t + 1, T)
-        total += theta
-        f[t] = E[t] = theta @ phi
-        if model is not None:
-            estimate = model.estimate_row(x)
-            E[t], draws = estimate.value, draws + estimate.draws
-            model.step = eta
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", IlnWarning)  # too few draws: the loss shows it
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IlnWarning)  # too few draws: the loss shows it
+        for t, (x, y, phi) in enumerate(zip(*stream, strict=True)):
+            eta = way.schedule(B, t + 1, T)
+            total += theta
+            f[t] = E[t] = theta @ phi
+            if model is not None:
+                estimate = model.estimate_row(x)
+                E[t], draws = estimate.value, draws + estimate.draws
+                model.step = eta
                 model.learn_row(x, float(y))
-        if abs(E[t]) < limit:
-            theta += eta * (y - E[t]) * phi
-        else:
-            theta /= 4
-            n_shrinks += 1
+            if abs(E[t]) < limit:
+                theta += eta * (y - E[t]) * phi
+            else:
+                theta /= 4
+                n_shrinks += 1
     f, E = (f - stream.y) ** 2 / 2, (E - stream.y) ** 2 / 2
     return Losses(f, E, draws / T, total / T, n_shrinks)
 

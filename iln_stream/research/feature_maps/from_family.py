@@ -38,9 +38,9 @@ class DrawnUnits:
         """Return phi(x): (d,) -> (M,), (n, d) -> (n, M)."""
         if x.ndim == 1:
             return self.factor * self.family.psi(x, self.w)
-        ridges = as_ridges(self.family)
         if isinstance(self.w, Stumps) and x.shape[1]:
             return self.factor * np.where(x[:, self.w.j] >= self.w.theta, 1.0, -1.0)
+        ridges = as_ridges(self.family)
         if ridges is None:
             psi = np.array([self.family.psi(x_i, self.w) for x_i in x])
             return self.factor * psi.reshape(len(x), self.n_psi)
