@@ -6,8 +6,10 @@ import re
 import tomllib
 import warnings
 from collections.abc import Mapping
+from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
@@ -22,6 +24,9 @@ from pydantic_settings import (
 from iln_stream.errors import IlnWarning, UnrecoverableError, did_you_mean, told
 
 ENV_PREFIX = "ILN_"
+
+_FILE: ContextVar[Mapping[str, Any]] = ContextVar("_FILE", default=MappingProxyType({}))
+"""What the TOML file says of the settings that are being read."""
 
 JsonObject = Annotated[dict[str, Any], NoDecode]
 """A TOML table; in a flag or a variable, JSON text."""
@@ -141,24 +146,26 @@ class CommandSettings(SettingsGroup, BaseSettings):
         except (OSError, ValueError) as error:
             raise SettingsError(f"{config}: {_why_no_toml(error)}") from error
 
-        class Reader(cls):  # type: ignore[valid-type, misc]
-            @classmethod
-            def settings_customise_sources(
-                cls,
-                settings_cls: type[BaseSettings],
-                init_settings: PydanticBaseSettingsSource,
-                env_settings: PydanticBaseSettingsSource,
-                dotenv_settings: PydanticBaseSettingsSource,
-                file_secret_settings: PydanticBaseSettingsSource,
-            ) -> tuple[PydanticBaseSettingsSource, ...]:
-                return init_settings, env_settings, InitSettingsSource(settings_cls, in_file)
-
+        before = _FILE.set(in_file)
         try:
-            return Reader(**given)
+            return cls(**given)
         except ValidationError as error:
             raise SettingsError(cls._message(error)) from None
         except ValueError as error:  # a variable can't be parsed
             raise SettingsError(f"environment: {error}") from error
+        finally:
+            _FILE.reset(before)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, InitSettingsSource(settings_cls, dict(_FILE.get()))
 
     @classmethod
     def _in_file(cls, config: Path | None) -> dict[str, Any]:

@@ -69,9 +69,9 @@ def load_plugin(setting: str, name: str, group: str, builtin: Collection[str] = 
         When neither is found; it lists the available names.
 
     """
-    for point in entry_points(group=group, name=name):
-        return point.load()
     if ":" not in name:
+        for point in entry_points(group=group, name=name):
+            return point.load()
         others = {point.name for point in entry_points(group=group)} - set(builtin)
         names = [*sorted(builtin), *sorted(others)]
         raise SettingsError(

@@ -693,6 +693,8 @@ def own_values(
         When one is invalid or not allowed.
 
     """
+    if not given:
+        return {}
     if strangers := sorted(given.keys() - set(allowed)):
         raise SettingsError(f"{name}: {strangers[0]} is not one of {', '.join(allowed)}")
     absent = [each for each in may_be_absent if given.get(each, ".") in ("", None)]

@@ -24,6 +24,9 @@ log = logging.getLogger(__name__)
 _TURN = threading.Lock()
 """Held by the thread in which a learner does everything once, in this process."""
 
+_DONE: set[str] = set()
+"""What this process has compiled and loaded."""
+
 _ROOT = str(Path(errors.__file__).parents[1])
 
 
@@ -73,6 +76,9 @@ class Warming:
         """Compile and load everything; return soon after `stop`."""
         if self.name is None:
             return
+        if self.name in _DONE:
+            self.is_done = True
+            return
         # Imported here, so that other commands do not wait for numba.
         from iln_stream.kernels.jit import cache_is_writable, is_marked, mark, reporting
 
@@ -87,6 +93,7 @@ class Warming:
             exercise_keys() if self.name == KEYED else exercise(self.name)
         if writable:
             mark(self.name)
+        _DONE.add(self.name)
         self.is_done = True
 
     def stop(self) -> None:

@@ -9,6 +9,7 @@ import json
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from importlib.metadata import version
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
@@ -41,6 +42,7 @@ class CorruptSnapshotError(SnapshotError):
     """The file is not what was written."""
 
 
+@cache
 def versions() -> dict[str, str]:
     """Return the versions of Python and the libraries, on which bit-identical replay depends."""
     return {

@@ -85,6 +85,7 @@ def test_other_choices_of_the_libraries_give_the_same_bits(
     assert (again["hits"], again["misses"]) == (cold["misses"], 0)
 
 
+@pytest.mark.thorough
 def test_no_instructions_whose_result_is_the_makers_choice(cold: dict[str, Any]) -> None:
     """CPUs of AMD and Intel have estimates of 1 / sqrt(x) of their own, so none is used."""
     assert cold["assembly"]["estimates"] == 0

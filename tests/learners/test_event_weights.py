@@ -138,6 +138,7 @@ def test_a_class_of_weight_zero_is_not_learned(categories):
         assert predicted(twin, x) == predicted(model, x)
 
 
+@pytest.mark.thorough
 def test_class_weights_on_rare_positives():
     """With 1 % positives of weight 20 probabilities rise, and so the weighted log loss falls."""
     rng, n = np.random.default_rng(3), 1_500

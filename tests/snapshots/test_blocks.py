@@ -120,6 +120,7 @@ def test_a_copy_of_a_snapshot_alone_says_what_it_lacks(folder, make, tmp_path):
     assert read_snapshot(alone).state["blocks"][0][0] == 1.0
 
 
+@pytest.mark.thorough
 def test_a_learner_does_not_write_its_past_events_again(folder, make):
     """A snapshot 200 events later writes its last block of past events only; what is loaded
     predicts the same to the last bit, and goes on so.

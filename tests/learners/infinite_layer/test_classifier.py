@@ -139,7 +139,9 @@ def test_equal_labels_are_one_class():
     assert [str(y) for y in model.predict_proba_one({"a": 1.0})] == ["True"]
 
 
-@pytest.mark.parametrize(("level", "scale"), [(50.0, 1.0), (0.0, 0.01)])
+@pytest.mark.parametrize(
+    ("level", "scale"), [(50.0, 1.0), pytest.param(0.0, 0.01, marks=pytest.mark.thorough)]
+)
 def test_a_change_of_the_inputs_is_followed(level, scale):
     """300 events after their level or scale changed, classes are told apart as before."""
     model, right = InfiniteLayerClassifier(seed=1), []
@@ -195,7 +197,7 @@ def test_one_class_only():
     assert model.predict_one({"a": 0.0}) == "only"
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [pytest.param(2, marks=pytest.mark.thorough), 3])
 def test_classes_that_last_are_known_without_inputs(n_classes):
     """Of classes that come in long runs, the next event's is known without any input."""
     rng, label, hits = np.random.default_rng(0), 0, []
@@ -227,6 +229,7 @@ def test_a_hundred_classes():
     assert len(to_bytes(model.state())) - len(to_bytes(few.state())) < 97 * 100_000
 
 
+@pytest.mark.thorough
 def test_rare_classes_are_ranked():
     """Of 2 % ones in a bump, 95 % of the pairs of a one and a zero are ranked rightly."""
     rng, model = np.random.default_rng(1), InfiniteLayerClassifier(seed=1)

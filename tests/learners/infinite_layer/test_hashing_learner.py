@@ -226,7 +226,7 @@ def test_categories_learned_long_ago_keep_their_columns():
     assert model.n_hashed == 1
 
 
-@pytest.mark.parametrize("profile", ["fast", "accurate"])
+@pytest.mark.parametrize("profile", ["fast", pytest.param("accurate", marks=pytest.mark.thorough)])
 def test_intervals_move_with_effects(profile):
     """An interval contains the prediction, and its coverage is kept."""
     rng = np.random.default_rng(3)

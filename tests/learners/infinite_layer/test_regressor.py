@@ -80,7 +80,7 @@ def test_constant_and_duplicated_columns():
     assert ratio(InfiniteLayerRegressor(seed=1), more, ys) < 0.75
 
 
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
+@pytest.mark.parametrize("profile", ["fast", pytest.param("accurate", marks=pytest.mark.thorough)])
 def test_noise_is_not_learned(profile):
     """On pure noise the learner is at most 2 % worse than the running mean."""
     rng = np.random.default_rng(3)
@@ -212,6 +212,7 @@ def test_parameters_are_checked():
         InfiniteLayerRegressor(loss="huber")
 
 
+@pytest.mark.thorough
 def test_redraws_go_on_while_columns_come():
     """Units are redrawn also while a stream keeps bringing new names."""
     model = InfiniteLayerRegressor(seed=1)
@@ -236,7 +237,7 @@ def moved(where, level, scale, xs, ys, first):
     ("profile", "n", "where", "level", "scale"),
     [
         ("accurate", 1_000, "target", 50.0, 1.0),
-        ("accurate", 1_000, "a", 0.0, 100.0),
+        pytest.param("accurate", 1_000, "a", 0.0, 100.0, marks=pytest.mark.thorough),
         ("accurate", 1_000, "inputs", 0.0, 0.01),
         *(("fast", 1_000, where, 50.0, 1.0) for where in ("target", "a", "inputs")),
         *(("fast", 4_000, where, 0.0, 0.01) for where in ("target", "a", "inputs")),
@@ -272,7 +273,7 @@ def test_one_wild_value_among_the_first_does_no_lasting_harm(at, profile):
     assert max(last.values()) < 1.25 * last["nothing"]
 
 
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
+@pytest.mark.parametrize("profile", ["fast", pytest.param("accurate", marks=pytest.mark.thorough)])
 def test_cauchy_noise_is_survived(profile):
     """Where targets have no mean, predictions are about as good as the running median."""
     xs, ys = interaction(2_500, 8)
@@ -332,7 +333,7 @@ def test_a_refused_state_leaves_the_learner_as_it_is(profile):
     assert (model.predict_one({"a": 2.0}), model.n_learned) == (prediction, 40)
 
 
-@pytest.mark.parametrize("profile", ["accurate", "fast"])
+@pytest.mark.parametrize("profile", ["fast", pytest.param("accurate", marks=pytest.mark.thorough)])
 def test_loss_says_whether_the_median_or_the_mean_is_predicted(profile):
     """Of a count that is 0 in seven of eight events, the median is 0 and the mean .25: over 1,000
     events the mean prediction is near that of the loss.

@@ -181,6 +181,7 @@ def test_a_refusal_in_the_background_fails_write(broker, open_sink):
 # Brokers that go away
 
 
+@pytest.mark.thorough
 @WITH_DEFAULT_CLIENT
 def test_an_outage_at_flush_is_an_error_in_time(stoppable, open_sink):
     """During an outage `flush` fails within the delivery time in the options."""

@@ -391,6 +391,7 @@ def test_a_broker_goes_and_comes_back(stoppable, open_source):
     assert source.lag == 0
 
 
+@pytest.mark.thorough
 @WITH_DEFAULT_CLIENT
 def test_a_broker_away_at_the_end_is_no_end(stoppable, open_source):
     """An outage does not count as the end for `stop_at_end`."""
