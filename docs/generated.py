@@ -1,4 +1,19 @@
-"""The part of a document that a script generates, between two comments."""
+"""The part of a document that a script generates, between two comments, and the code it reads."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "iln_stream"
+
+
+@cache
+def code() -> dict[str, list[ast.AST]]:
+    """Return the nodes of each file of the package, by its path."""
+    return {
+        file.relative_to(PACKAGE).as_posix(): list(ast.walk(ast.parse(file.read_text("utf-8"))))
+        for file in sorted(PACKAGE.rglob("*.py"))
+    }
 
 
 def markers(name: str) -> tuple[str, str]:

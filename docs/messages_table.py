@@ -3,13 +3,11 @@
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from generated import rewritten_part
+from generated import code, rewritten_part
 
-PACKAGE = Path(__file__).parents[1] / "iln_stream"
 PAGE = Path(__file__).parent / "messages.md"
 GAP = "…"
 """Stands for what varies in a message."""
@@ -58,15 +56,6 @@ def messages(*kinds: str) -> Iterator[Message]:
                 for argument in call.args:
                     if re.search("[a-z]{3}", text := template(argument)):
                         yield Message(kind, text, name)
-
-
-@cache
-def code() -> dict[str, list[ast.AST]]:
-    """Return the nodes of each file of the package, by its path."""
-    return {
-        file.relative_to(PACKAGE).as_posix(): list(ast.walk(ast.parse(file.read_text("utf-8"))))
-        for file in sorted(PACKAGE.rglob("*.py"))
-    }
 
 
 def template(node: ast.expr) -> str:

@@ -4,11 +4,12 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
-from generated import rewritten_part
+from generated import code, rewritten_part
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "metrics.md"
@@ -38,13 +39,12 @@ class Metric(NamedTuple):
     meaning: str
 
 
-def metrics(package: Path = ROOT / "iln_stream") -> dict[str, Metric]:
+def metrics() -> dict[str, Metric]:
     """Return all metrics that the package's code declares, by name."""
     found = {}
-    for file in sorted(package.rglob("*.py")):
-        of_process = file.relative_to(package).as_posix().startswith(OF_PROCESS)
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+    for file, nodes in code().items():
+        of_process = file.startswith(OF_PROCESS)
+        for call in (node for node in nodes if isinstance(node, ast.Call)):
             if metric := _declared(call, () if of_process else ("model", "partition")):
                 found[metric.name] = metric
     return dict(sorted(found.items()))
@@ -87,7 +87,7 @@ def _literal(node: ast.expr) -> object:
 
 def panels(metric: str) -> Iterator[str]:
     """Yield the titles of the panels that show a metric."""
-    for panel in _all_panels(json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]):
+    for panel in _all_panels(_dashboard()["panels"]):
         if any(_names(target["expr"], metric) for target in panel.get("targets", ())):
             yield panel["title"]
 
@@ -100,10 +100,20 @@ def _all_panels(panels: list[dict]) -> Iterator[dict]:
 
 def alerts(metric: str) -> Iterator[str]:
     """Yield the names of the alerts whose expressions use a metric."""
-    for group in yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]:
+    for group in _rules()["groups"]:
         for rule in group["rules"]:
             if "alert" in rule and _names(rule["expr"], metric):
                 yield rule["alert"]
+
+
+@cache
+def _dashboard() -> dict:
+    return json.loads(DASHBOARD.read_text(encoding="utf-8"))
+
+
+@cache
+def _rules() -> dict:
+    return yaml.safe_load(RULES.read_text(encoding="utf-8"))
 
 
 def _names(expression: str, metric: str) -> bool:

@@ -4,14 +4,14 @@ import ast
 import importlib
 import json
 import re
-import runpy
 import tomllib
 from pathlib import Path
 
+import messages_table
 import pytest
 import settings_table
 import yaml
-from generated import markers, rewritten_part
+from generated import code, markers, rewritten_part
 from support.document import DOCS
 from typer.testing import CliRunner
 
@@ -37,9 +37,9 @@ def page(name: str) -> str:
 @pytest.mark.parametrize("name", ["metrics", "commands", "messages", "changing", "learner_options"])
 def test_generated_pages_are_current(name: str) -> None:
     """These pages are what their scripts generate."""
-    script = runpy.run_path(str(DOCS / f"{name}_table.py"))
+    script = importlib.import_module(f"{name}_table")
     text = page(f"{name}.md")
-    assert script["rewritten"](text) == text, f"docs/{name}.md is out of date: run make docs"
+    assert script.rewritten(text) == text, f"docs/{name}.md is out of date: run make docs"
 
 
 def test_tables_of_settings_are_current() -> None:
@@ -114,8 +114,6 @@ def test_readme_is_short() -> None:
 
 # docs/messages.md
 
-SCRIPT = runpy.run_path(str(DOCS / "messages_table.py"))
-
 
 def section(title: str) -> str:
     return page("messages.md").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
@@ -123,7 +121,7 @@ def section(title: str) -> str:
 
 def fixed(text: str) -> list[str]:
     """Return the parts of a message that do not vary."""
-    parts = (part.strip(" :;,.='\"") for part in text.split(SCRIPT["GAP"]))
+    parts = (part.strip(" :;,.='\"") for part in text.split(messages_table.GAP))
     return [part for part in parts if len(part) > 1]
 
 
@@ -150,22 +148,24 @@ def test_every_message_has_a_row(title: str, kinds: tuple[str, ...]) -> None:
     rows = [
         each.replace("\\|", "|") for each in re.findall(r"^\| `([^`]+)` \|", section(title), re.M)
     ]
-    messages = [m.text for m in SCRIPT["messages"](*kinds) if not m.file.startswith("api/")]
+    messages = [m.text for m in messages_table.messages(*kinds) if not m.file.startswith("api/")]
     assert len(messages) > 15
     assert not [m for m in messages if max(quoted(row, m) for row in rows) < 0.6]
-    nodes = (node for each in SCRIPT["code"]().values() for node in each)
-    texts = {SCRIPT["template"](n) for n in nodes if isinstance(n, ast.JoinedStr | ast.Constant)}
+    nodes = (node for each in code().values() for node in each)
+    texts = {
+        messages_table.template(n) for n in nodes if isinstance(n, ast.JoinedStr | ast.Constant)
+    }
     assert not [row for row in rows if fixed(row) and not any(quoted(row, t) for t in texts)]
 
 
 def test_every_error_has_a_subject() -> None:
     """Each folder and file that groups errors exists, and each error with a message has one. The
     page links the JSON Schema of each record."""
-    for places in SCRIPT["SUBJECTS"].values():
+    for places in messages_table.SUBJECTS.values():
         for place in places:
             assert any(PACKAGE.glob(f"{place}*")), place
-    assert "SettingsError" in SCRIPT["errors"]()
-    assert SCRIPT["sections"]().count("\n- ") > 200
+    assert "SettingsError" in messages_table.errors()
+    assert messages_table.sections().count("\n- ") > 200
     for name in schemas():
         assert f"(../iln_stream/records/schemas/{name})" in page("messages.md"), name
 

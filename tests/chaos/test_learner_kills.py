@@ -36,9 +36,9 @@ def test_killed_as_never_killed(
 @pytest.mark.parametrize(
     ("kind", "way"),
     [
-        ("kafka", "transactional"),
+        ("embedded", "transactional"),
         pytest.param("embedded", "no-transactional", marks=pytest.mark.thorough),
-        pytest.param("embedded", "transactional", marks=pytest.mark.thorough),
+        pytest.param("kafka", "transactional", marks=pytest.mark.thorough),
         pytest.param("kafka", "no-transactional", marks=pytest.mark.thorough),
     ],
 )

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from iln_stream.kernels.nearest import (
     N_FOUND,
     N_SIMILAR,
-    NeighbourTables,
     median_where,
     most_alike,
     nearest,
@@ -81,8 +80,8 @@ def test_the_nearest_events_are_named(n, n_found):
     """Beside the predictions, those who ask get the slots of the nearest events, by the metric."""
     rng, metric = np.random.default_rng(0), np.array([1.0, 0.5, 0.0])
     columns, y, row = rng.normal(size=(3, 60)), rng.normal(size=60), rng.normal(size=3)
-    tables = NeighbourTables(np.zeros(60), np.zeros(60), np.zeros(60),
-                             np.zeros((3, 60), np.float32), np.zeros(60))  # fmt: skip
+    times, values = np.zeros((3, 60)), np.zeros((3, 60), np.float32)
+    tables = (*times, values, np.zeros(60))  # of the learner's types: that code is compiled
     for i in range(n):
         remember_neighbour(i, i, columns[:, i].copy(), y[i], y[i], 0.0, y[i], tables)
     found, p = np.empty(N_FOUND, np.int64), np.empty(3)

@@ -74,7 +74,7 @@ def test_features_and_their_gradient(d, R, activation):
     assert g == pytest.approx(expected, rel=1e-5, abs=2e-5 * np.sqrt(R + 1) * 10)
 
 
-@pytest.mark.parametrize("forgetting", [0.97, 1.0])
+@pytest.mark.parametrize("forgetting", [0.97, pytest.param(1.0, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_solve_their_normal_equations(kind, forgetting):
     """Weights and covariance are the normal equations' solution after many rows, the covariance

@@ -22,7 +22,9 @@ def filled(estimator, family, n: int, d: int, m: int = 100):
     rng = np.random.default_rng(d)
     for _ in range(2 * n + 7):
         f.append(rng.standard_normal(d), rng.standard_normal())
-    return f, rng.standard_normal(d)
+    x = rng.standard_normal(d)
+    x.flags.writeable = False  # as a learner passes it: that code is compiled
+    return f, x
 
 
 @pytest.mark.parametrize(

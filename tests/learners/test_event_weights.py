@@ -95,7 +95,12 @@ def test_wrong_weights(name):
 
 @pytest.mark.parametrize(
     ("name", "weights"),
-    [("fast", "all"), ("fast", "some"), ("accurate", "some"), ("classifier", "some")],
+    [
+        ("fast", "all"),
+        ("fast", "some"),
+        ("accurate", "some"),
+        pytest.param("classifier", "some", marks=pytest.mark.thorough),
+    ],
 )
 def test_weights_of_a_thousand(name, weights):
     """Errors are not twice those without if all events have it, nor four times if a few have."""

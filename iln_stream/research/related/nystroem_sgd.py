@@ -109,12 +109,14 @@ class NystroemRegressor(NystroemSGD, GradientRegressor):
 
     Examples
     --------
+    >>> from itertools import islice
     >>> from river import datasets, evaluate, metrics
     >>> from iln_stream import ScaledTarget, WinsorisedScaler
     >>> from iln_stream.research.related import NystroemRegressor
 
     >>> model = ScaledTarget(WinsorisedScaler() | NystroemRegressor(seed=1))
-    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    >>> events = islice(datasets.TrumpApproval(), 300)
+    >>> evaluate.progressive_val_score(events, model, metrics.MAE())
     MAE: 0...
 
     References
@@ -165,11 +167,13 @@ class NystroemClassifier(NystroemSGD, GradientClassifier):
 
     Examples
     --------
+    >>> from itertools import islice
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from iln_stream.research.related import NystroemClassifier
 
     >>> model = preprocessing.StandardScaler() | NystroemClassifier(seed=1)
-    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    >>> events = islice(datasets.Phishing(), 500)
+    >>> evaluate.progressive_val_score(events, model, metrics.Accuracy())
     Accuracy: 8...%
 
     References

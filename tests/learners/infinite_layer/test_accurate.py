@@ -157,6 +157,7 @@ def test_ridges_begin_anew_when_the_target_turns_over(long_taught):
     assert long_taught.sleepers.asleep
 
 
+@pytest.mark.thorough
 def test_survives_a_network_that_is_not_finite():
     """Predictions stay finite and useful, also when what was stored meanwhile leaves the memory."""
     engine = taught([])

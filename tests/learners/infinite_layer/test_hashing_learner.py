@@ -65,7 +65,11 @@ EVENTS = list(stream(30, seed=5))
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize(
-    "again", [pytest.param(copy.deepcopy, marks=pytest.mark.thorough), pickled, restored]
+    "again",
+    [
+        *(pytest.param(each, marks=pytest.mark.thorough) for each in (copy.deepcopy, pickled)),
+        restored,
+    ],
 )
 @settings(max_examples=3, deadline=None)
 @given(data=st.data())

@@ -143,6 +143,17 @@ def of_each_part(*names):
     return [(name, field) for name in names for field in one_of_each_part(arrays(name))]
 
 
+def some_of(cases):
+    """Each third one; the others are thorough."""
+    return [
+        pytest.param(
+            *(case if isinstance(case, tuple) else (case,)),
+            marks=pytest.mark.thorough if n % 3 else (),
+        )
+        for n, case in enumerate(cases)
+    ]
+
+
 def assert_healed(engine, name, field):
     """All numbers are finite; the part was reset, or its values are replaced in any case."""
     assert all(all_finite(array) for _, array in engine.floats())
@@ -153,9 +164,9 @@ def assert_healed(engine, name, field):
 @pytest.mark.parametrize(
     ("name", "field", "value", "whole"),
     [
-        pytest.param(name, *poison, marks=() if poison[2] else pytest.mark.thorough)
+        pytest.param(name, *poison, marks=() if poison[2] and n % 3 == 0 else pytest.mark.thorough)
         for name in ("accurate", "fast", "two classes")
-        for poison in poisons(arrays(name))
+        for n, poison in enumerate(poisons(arrays(name)))
     ],
 )
 def test_every_array_heals(name, field, value, whole):
@@ -165,7 +176,7 @@ def test_every_array_heals(name, field, value, whole):
     assert_healed(engine, name, field)
 
 
-SOME = [*of_each_part("accurate", "two classes")[::24], *of_each_part("fast")]
+SOME = [*of_each_part("two classes")[::24], *of_each_part("fast")]
 OTHERS = [
     pytest.param(name, field, marks=pytest.mark.thorough)
     for name in ("accurate", "fast", "two classes", "ridge", "fixed ridge")
@@ -186,7 +197,7 @@ def test_predictions_are_soon_as_good_as_before(name, field):
 
 @ignore_warnings
 @pytest.mark.parametrize(
-    ("name", "field"), of_each_part("accurate", "fast", "three classes", "fast classes")
+    ("name", "field"), some_of(of_each_part("accurate", "fast", "three classes", "fast classes"))
 )
 def test_saved_while_it_heals(name, field):
     """Written as bytes while parts are being rebuilt, and read back, it goes on bit for bit."""
@@ -204,7 +215,7 @@ def test_all_parts_of_the_classifier_have_arrays():
 
 
 @ignore_warnings
-@pytest.mark.parametrize("field", one_of_each_part(arrays("two classes")))
+@pytest.mark.parametrize("field", some_of(one_of_each_part(arrays("two classes"))))
 def test_new_columns_and_classes_while_broken(field):
     """The event that shows the fault brings a column and a class; what heals has room for them."""
     engine = poisoned("two classes", field, whole=True)
@@ -380,11 +391,11 @@ def test_a_fault_that_no_prediction_shows(name, field, turns, part):
 
 def test_warnings_are_no_flood():
     """A part that breaks at each event is warned of once in 1,024 events, and counted each time."""
-    engine = copy.deepcopy(taught("accurate"))
+    engine = copy.deepcopy(taught("fast"))
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
-        for x, y in later("accurate")[: QUIET + 1]:
-            engine.expert.rule.table[:] = np.nan
+        for x, y in later("fast")[: QUIET + 1]:
+            engine.record[EVENTS + 1] = np.nan
             engine.learn(x, y)
     assert [warning.category for warning in given] == [IlnWarning] * 2
     assert engine.resets["mixture-rule"] == QUIET + 1

@@ -93,12 +93,11 @@ def poison(effects, where):
     [
         pytest.param("accurate", "table", marks=pytest.mark.thorough),
         ("fast", "table"),
-        ("classifier", "log_weights"),
         *(
             pytest.param(name, where, marks=pytest.mark.thorough)
             for name, wheres in (
                 ("fast", ("field", "errors", "predicted", "squares")),
-                ("classifier", ("table", "predicted", "squares")),
+                ("classifier", ("log_weights", "table", "predicted", "squares")),
             )
             for where in wheres
         ),

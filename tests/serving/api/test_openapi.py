@@ -12,7 +12,7 @@ from support.running_api import RunningApi, publish
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.serving.metrics import ROUTES
 
-EXAMPLES = 10
+EXAMPLES = 5
 """Of each operation; docs/http_api.md has the command for more."""
 
 

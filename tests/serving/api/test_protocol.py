@@ -131,7 +131,7 @@ def test_upgrade_without_a_body(hasty, length):
 def test_pipelined_requests(hasty, path):
     """Many small requests that arrive together are each answered, in order: their headers are
     counted for each request, not for what arrives at a time."""
-    n, body = 500, b'{"x": {"a": 1}, "id": "%05d"}'
+    n, body = 1_000, b'{"x": {"a": 1}, "id": "%05d"}'
     requests = [
         POST % path + b"Content-Length: %d\r\n\r\n" % len(body % k) + body % k for k in range(n)
     ]

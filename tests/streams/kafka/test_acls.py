@@ -126,7 +126,11 @@ def test_each_right_is_needed(secured, missing, tmp_path):
             ("TransactionalId", None),
             r"lacks a right on its transactional id.*transactional = false",
         ),
-        (("Topic", "orders-predictions"), "lacks a right on the topic"),
+        pytest.param(
+            ("Topic", "orders-predictions"),
+            "lacks a right on the topic",
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_a_missing_right_is_named(secured, without, said, tmp_path):

@@ -291,7 +291,7 @@ def test_retention_that_overtakes_is_an_error(broker, topic, open_source):
     assert len(records) < 1_990
 
 
-@pytest.mark.parametrize("n_new", [5, 50])
+@pytest.mark.parametrize("n_new", [5, pytest.param(50, marks=pytest.mark.thorough)])
 def test_a_recreated_topic_is_an_error(broker, topic, open_source, n_new):
     """Reading does not continue in the middle of a new topic of the same name."""
     produce(broker.bootstrap, topic, messages(10))

@@ -129,6 +129,7 @@ def test_a_replaced_file_is_read_again(secured, tmp_path):
     stream.sink().close()
 
 
+@pytest.mark.thorough
 def test_name_of_the_broker(secured, tmp_path):
     """Both clients refuse a certificate that has another name, unless `ssl_check_hostname` is
     false."""

@@ -28,6 +28,12 @@ def client(request):
     return request.param
 
 
+WITH_DEFAULT_CLIENT = pytest.mark.parametrize(
+    "client", ["kafka-python", pytest.param("confluent", marks=pytest.mark.thorough)], indirect=True
+)
+"""What the broker does more than the client, `make test` has with the default client only."""
+
+
 @pytest.fixture
 def open_sink(broker, topic, source, client):
     """Opens sinks to one topic of predictions, by default for the source's partition 1."""
@@ -97,6 +103,7 @@ def test_a_zombie_can_write_no_more(broker, topic, source, open_sink):
     assert offsets(broker, topic) == [0, 1]
 
 
+@WITH_DEFAULT_CLIENT
 def test_committed_offsets_of_two_partitions(broker, source, open_sink):
     """Sinks for two partitions have separate offsets and do not fence each other off."""
     first, second = open_sink(partition=0), open_sink(partition=1)
@@ -128,6 +135,7 @@ def wait_until_sent(broker, topic, offset):
     consumer.close()
 
 
+@WITH_DEFAULT_CLIENT
 def test_a_deleted_committed_offset_is_found_again(broker, topic, source, open_sink):
     """If the broker deleted the offset, the sink finds it from the last committed message."""
     sink, other = open_sink(partition=1), open_sink(partition=0)
@@ -157,6 +165,7 @@ def test_a_deleted_committed_offset_of_one_kind(broker, topic, source):
         assert again.committed() == {1: 7}
 
 
+@WITH_DEFAULT_CLIENT
 @pytest.mark.parametrize("why", ["deleted", "of another topic id"])
 def test_aborted_messages_are_not_found_again(broker, topic, source, open_sink, why):
     """When the sink looks for the committed offset in the messages, it ignores those of an aborted
@@ -176,6 +185,7 @@ def test_aborted_messages_are_not_found_again(broker, topic, source, open_sink, 
     assert following.committed() == {1: 7}
 
 
+@WITH_DEFAULT_CLIENT
 def test_another_topic_of_the_same_name(broker, source, open_sink):
     """Messages from a deleted topic do not count for a new topic of the same name."""
     sink = open_sink()
@@ -239,6 +249,7 @@ def test_flush_during_publish(broker, topic, source, client):
     assert offsets(broker, topic) == list(range(40))
 
 
+@WITH_DEFAULT_CLIENT
 def test_large_transactions_are_cut(broker, topic, source, open_sink):
     """A stream without pauses is committed in several transactions."""
     sink = open_sink()
@@ -248,7 +259,8 @@ def test_large_transactions_are_cut(broker, topic, source, open_sink):
     assert offsets(broker, topic) == list(range(4_500))
 
 
-@pytest.mark.parametrize("n_partitions", [1, 2])
+@WITH_DEFAULT_CLIENT
+@pytest.mark.parametrize("n_partitions", [pytest.param(1, marks=pytest.mark.thorough), 2])
 def test_one_reader_of_several_partitions(broker, source, client, n_partitions):
     """A reader of several partitions commits the offset of each with its messages, which go to the
     partition of their record if there is one; if the broker deleted the offsets, they are found
