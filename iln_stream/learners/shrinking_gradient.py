@@ -352,7 +352,7 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
             noise = self._f.noise(E_t.draws)
             for message in self._watch.event(t, y_t, noise, self._f):
                 warnings.warn(message, IlnWarning, stacklevel=3)  # at the caller of learn_one
-            step = self._step(t, w_t)
+            step = self._eta(t, w_t)
             shrunk = abs(E_t.value) >= 16 * B
             if shrunk:
                 self._f.shrink(1 / 4)
@@ -372,8 +372,8 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
                 self._latest_estimate = content, self._f.estimate(x_t, self._n_seen)
             return self._latest_estimate[1]
 
-    def _step(self, t: int, w_t: float) -> float:
-        """Return the step of event t, whose weight is relative to the root mean square of all.
+    def _eta(self, t: int, w_t: float) -> float:
+        """Note the weight of event t and return its step, relative to the root mean square of all.
 
         That counts only where it is above 1: weights up to 1 lower steps. If all weights are the
         same number above 1, steps are those without weights; anytime steps are

@@ -174,15 +174,18 @@ def require_distinct_keys(payload: bytes, n_keys: int) -> None:
 def _label(
     payload: bytes | Mapping[str, Any], model: type[Label], details: Iterable[Mapping[str, Any]]
 ) -> Label | None:
-    """Return the payload as a label; None if it is not one."""
+    """Return the payload as a label; None if it is none, as it has no id or no y."""
     if not any(each["type"] == "missing" and each["loc"] == ("x",) for each in details):
         return None
     try:
         if not isinstance(payload, bytes):
             return model.model_validate(payload)
         label = model.model_validate_json(payload)
-    except ValidationError:
-        return None
+    except ValidationError as error:
+        wrong = error_details(error)
+        if any(each["loc"] == ("id",) or each["type"] == "missing" for each in wrong):
+            return None
+        raise MalformedError(reason(wrong)) from None
     require_distinct_keys(payload, len(label.model_fields_set))
     return label
 

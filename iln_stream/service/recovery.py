@@ -103,7 +103,7 @@ class ArrivalOrder:
         Number of snapshots kept.
     time_of
         As in `Sequencer`.
-    source
+    older
         Folder of that snapshot, if it is another one, whose learner is taken over.
 
     """
@@ -116,24 +116,24 @@ class ArrivalOrder:
         inputs: Sequence[Log],
         keep: int,
         time_of: Callable[[Record], float | None] | None = None,
-        source: SnapshotFolder | None = None,
+        older: SnapshotFolder | None = None,
     ) -> None:
         self._origins = [origin for log in inputs for origin in log.positions]
         self._kept: deque[Positions] = deque(maxlen=keep)
         if resumed is not None:
-            for each in reversed((source or folder).places()):
+            for each in reversed((older or folder).places()):
                 with suppress(SnapshotError):
-                    self._keep((source or folder).read(each).header, inputs[0].topic_id)
-        journals = sorted((source or folder).path.glob("*.journal"))
+                    self._keep((older or folder).read(each).header, inputs[0].topic_id)
+        journals = sorted((older or folder).path.glob("*.journal"))
         # An older journal precedes a rebuild, which learned in another order and keeps no journal.
         ours = [path for path in journals if resumed and int(path.stem) >= resumed.epoch]
         streams = inputs[0].stream, inputs[-1].stream
         written = read_journal(ours[-1], streams) if ours else []
         if resumed is not None:
-            _check_order(written, resumed, self._bound, (source or folder).path)
+            _check_order(written, resumed, self._bound, (older or folder).path)
         needed = after(_within(written, inputs), self._bound)
         self._journal = Journal(folder.path / f"{epoch:06}.journal", needed)
-        if source is None:
+        if older is None:
             for old in journals:
                 old.unlink(missing_ok=True)
         positions = {} if resumed is None else resumed.positions

@@ -193,7 +193,10 @@ class FormatSettings(SettingsGroup):
 
 
 class FieldSettings(SettingsGroup):
-    """Which field of a record is what."""
+    """Which field of a record is what.
+
+    A snapshot's configuration has each, and `FieldMapping` an argument of its name.
+    """
 
     target: str | None = Field(
         default=None,

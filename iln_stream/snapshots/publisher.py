@@ -363,7 +363,7 @@ class Publisher(Listener):
 
     def on_step(self, step: Step) -> None:
         """Publish a version if it is due."""
-        self._positions[step.origin] = step.offset + 1
+        self._pass(step.origin, step.offset)
         self._unpublished = True
         if step.y is not None:
             self._n += 1
@@ -372,17 +372,21 @@ class Publisher(Listener):
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Note the position."""
-        self._positions[StreamPartition(letter.stream, letter.partition)] = letter.offset + 1
+        self._pass(StreamPartition(letter.stream, letter.partition), letter.offset)
 
     def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Note the position."""
-        self._positions[origin] = offset + 1
+        self._pass(origin, offset)
 
     def on_command(self, command: Command) -> None:
         """Note the position, and publish the new champion if a version is due."""
-        self._positions[StreamPartition(command.stream, command.partition)] = command.offset + 1
+        self._pass(StreamPartition(command.stream, command.partition), command.offset)
         self._unpublished = True
         self._publish_if_due()
+
+    def _pass(self, origin: StreamPartition, offset: int) -> None:
+        """Note that a record is behind; an expired event is one of an earlier record."""
+        self._positions[origin] = max(self._positions.get(origin, 0), offset + 1)
 
     def on_idle(self) -> None:
         """Publish what is not yet published, if a version is due."""

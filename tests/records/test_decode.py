@@ -74,6 +74,7 @@ WRONG = {
     ),
     "nested object": (b'{"x": {"a": {"b": 1}}}', "x.a: ", "got {'b': 1}"),
     "unknown field": (b'{"x": {}, "label": 1}', "label: ", "unknown name"),
+    "text as a label": (b'{"id": "a", "y": "11 kg"}', "y: ", "a finite number, got '11 kg'"),
     "number as id": (
         b'{"x": {}, "id": 5}',
         "id: ",

@@ -154,7 +154,7 @@ def test_a_learner_that_is_taken_over_has_its_order_repeated(folder, tmp_path):
     older.write(Snapshot(resumed, {}))
     Journal(older.path / "000005.journal", RUNS)
     made = partitions(resumed.positions)
-    order = ArrivalOrder(folder, 1, resumed, made, keep=3, source=older)
+    order = ArrivalOrder(folder, 1, resumed, made, keep=3, older=older)
     records = all_of(order)
     assert repeats(records, resumed.positions, RUNS[1:])
     assert read_journal(folder.path / "000001.journal", ["events"])[:4] == RUNS[1:]

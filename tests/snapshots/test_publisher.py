@@ -73,7 +73,8 @@ def test_it_waits_between_versions(path):
 
 
 def test_header(path):
-    """A version says what it is: positions after each kind of record, counts, names."""
+    """A version says what it is: positions after each kind of record, which a letter of an earlier
+    event does not move back, counts, names."""
     learner = model()
     with Publisher(
         path, learner, seconds=0.001, name="mine", stream="events", topic_id="t",
@@ -83,6 +84,7 @@ def test_header(path):
         publisher.on_step(step(learner, 10, y=None))
         publisher.on_dead_letter(DeadLetter.of("events", 1, 20, b"", "broken"))
         publisher.on_repeat(MORE, 21)
+        publisher.on_dead_letter(DeadLetter.of("events", 0, 3, b"", "an earlier one expired"))
         publisher.on_dead_letter(DeadLetter.of("labels", 2, 30, b"", "broken"))
         publisher.on_command(Command("events", 1, 22, None, "promote", "linear"))
     header = version_at(path)

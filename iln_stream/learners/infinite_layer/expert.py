@@ -67,8 +67,8 @@ class Expert(Part):
     To add one, write its class in a file of this package, and name it in a composition, such as
     `accurate.py`: the rule learns what it is worth, and its weight, state and frozen form are
     reported, kept and exported with those of the others. The composition's states change with it,
-    or with what an expert keeps: raise `state_version` of the learners that have it, and write a
-    migration.
+    or with what an expert keeps: where a release has the learner's `state_version`, raise that and
+    write a migration.
 
     `event.center` and `event.unit` are the target's scale at the time of the prediction; t, in
     `learn`, is on the scale after the target joined it; `event.weight` is how much it counts.

@@ -74,7 +74,7 @@ class Part:
         """Yield the floating-point arrays of the state by name, those of the parts too.
 
         They are the part's own, not copies. All their numbers are finite: absent values have
-        markers.
+        markers. Only what is in arrays heals.
         """
         for name in self.kept:
             value = getattr(self, name)
