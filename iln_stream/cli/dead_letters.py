@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from iln_stream.cli.logs import report
-from iln_stream.errors import IlnError, NoStreamError, SourceError
+from iln_stream.errors import IlnError, LostPlaceError, NoStreamError, SourceError
 from iln_stream.records import DeadLetter
 from iln_stream.service import Settings, dead_letters_address, output_stream, source_stream
 from iln_stream.service.rebuild import RebuildPositions
@@ -187,7 +187,7 @@ class OriginalRecords:
             ending = stream_at(stream.address, replace(stream.options, stop_at_end=True))
             try:
                 log = ending.log(letter.partition, Resume(letter.offset, None))
-            except SourceError:  # retention deleted it
+            except LostPlaceError:  # retention deleted it
                 return None
             reader = self._readers[place] = _Reader(log, letter.offset)
         found = reader.at(letter.offset)

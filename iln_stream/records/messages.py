@@ -319,7 +319,7 @@ class DeadLetter(BaseModel):
             stream=stream,
             partition=partition,
             offset=offset,
-            reason=reason,
+            reason=reason.encode(errors="backslashreplace").decode(),
             payload=payload[:PAYLOAD_LIMIT].decode("utf-8", errors="backslashreplace"),
             payload_bytes=len(payload),
             payload_sha256=hashlib.sha256(payload).hexdigest(),

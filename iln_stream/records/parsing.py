@@ -173,4 +173,25 @@ class OwnFormat:
                 f"record: decoder = {self._name} returned {type(fields).__name__}; it has to "
                 "return a mapping of fields"
             )
-        return plain(fields)  # type: ignore[no-any-return]
+        found: Mapping[str, Any] = plain(fields)
+        try:
+            "".join(_texts(found)).encode()
+        except UnicodeEncodeError:
+            raise MalformedError(
+                f"record: decoder = {self._name} returned a text that is no Unicode (a lone "
+                "surrogate): replace such characters in it"
+            ) from None
+        return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the names and texts in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)

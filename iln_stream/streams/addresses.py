@@ -58,7 +58,9 @@ class Scheme:
     """A kind of stream: override what it supports; the rest raises an error with the address.
 
     A new kind needs a module with a subclass and a line in `_SCHEMES` or, in another package, an
-    entry point in the group `iln_stream.streams`.
+    entry point in the group `iln_stream.streams`. It implements `source`; a log `partitions` and
+    `log` in its place, and `appender` for `dead-letters replay` and `promote`. What takes messages
+    implements `sink`, and `transactional_sink` if it has transactions.
     """
 
     is_log = False

@@ -45,11 +45,6 @@ class LogPartition(ABC):
         """Whether records can be fetched now. Safe from any thread."""
 
     @property
-    def position(self) -> int:
-        """Offset where the next poll starts."""
-        return self._position
-
-    @property
     def positions(self) -> Mapping[StreamPartition, int]:
         """The position by partition."""
         return {self.origin: self._position}

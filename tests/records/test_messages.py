@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -20,6 +20,7 @@ from iln_stream.records.schemas import FOLDER, as_text, schemas
 
 
 @given(st.binary(), st.integers(0, 2**63 - 1), st.text(st.characters(codec="utf-8")))
+@example(b"", 0, "a decoder's error quotes half a character: \ud83d")
 def test_dead_letter_round_trip(payload, offset, reason):
     """A dead letter can hold any record, survives JSON, and has the record's hash."""
     letter = DeadLetter.of("events", 3, offset, payload, reason)

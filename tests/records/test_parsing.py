@@ -75,6 +75,8 @@ def test_fields_of_any_type():
         (fails(KeyError("a")), b"a", r"^record: decoder = own failed: KeyError: 'a'$"),
         (lambda payload: [1], b"a", r"^record: decoder = own returned list; it has to return"),
         (dict, None, r"^the record has no value for decoder = own$"),
+        (lambda _: {"a": [{"b": "\ud83d"}]}, b"a", r"^record: .* a text that is no Unicode"),
+        (lambda _: {"\ud83d": 1}, b"a", r"^record: .* a text that is no Unicode"),
     ],
 )
 def test_records_that_are_wrong(read, payload, reason):

@@ -210,8 +210,7 @@ class SampledIterate(Supported):
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return Algorithm 2's estimate at x."""
-        m = self._draws.fixed or self._draws.m(self._q, self.alpha_l1)
-        return self._estimate(x, m, t)
+        return self._estimate(x, self._draws.m(self._q, self.alpha_l1), t)
 
     def estimate_within(self, x: NDArray[np.float64], eps: float, delta: float, t: int) -> Estimate:
         """Return E at x from the number of draws given by the corrected bound."""
