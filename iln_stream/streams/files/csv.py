@@ -238,8 +238,8 @@ _BATCH = 500
 LONGEST_LINE = 16 << 20
 """Bytes, or characters of a file of rows: who sends or packs more must not fill the memory."""
 
-_FIRST_LINES = 50
-"""Lines from which the layout is guessed."""
+_FIRST_LINES, _FIRST_COLUMNS = 50, 1_000
+"""Lines and columns from which the layout is guessed."""
 
 BEYOND = "cells beyond the header"
 """Field of a row that has more cells than the header."""
@@ -305,19 +305,29 @@ class CsvSource:
         self.stream = path.name
         self._origin = StreamPartition(self.stream, 0)
         self._rows = islice(_rows(path, layout), limit)
+        self._error: SourceError | None = None
         self._offset = 0
         self.exhausted = False
 
     def poll(self, timeout: float) -> Sequence[Record]:
-        """Return the next rows without waiting."""
-        rows = list(islice(self._rows, _BATCH))
+        """Return the next rows without waiting, also those before an error."""
+        if self._error:
+            raise self._error
+        rows: list[dict[str, Any]] = []
+        try:
+            rows.extend(islice(self._rows, _BATCH))
+        except SourceError as error:
+            # A damaged file may have given wrong rows, too.
+            if not rows or isinstance(error.__cause__, OSError):
+                raise
+            self._error = error
         records = [
             Record(offset, row, self._origin)
             for offset, row in enumerate(rows, start=self._offset)
             if any(row.values())  # separators alone are a blank line
         ]
         self._offset += len(rows)
-        self.exhausted = len(rows) < _BATCH
+        self.exhausted = len(rows) < _BATCH and not self._error
         return records
 
     def close(self) -> None:
@@ -452,6 +462,7 @@ def _outer_header(
 
 def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | None:
     """Return whether a row names columns; None: nothing says so, and nothing says no."""
+    first = first[:_FIRST_COLUMNS]
     names, values, again, _ = _seen(first, rest)
     if names:
         return True
@@ -463,7 +474,7 @@ def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | No
 def _units(rows: Sequence[list[str]]) -> list[list[str]]:
     """Return the rows below the header that have units or types, and no number or time."""
     for n, row in enumerate(rows):
-        names, values, _, texts = _seen(row, rows[n + 1 :])
+        names, values, _, texts = _seen(row[:_FIRST_COLUMNS], rows[n + 1 :])
         if values or not names or (names == 1 and texts):
             return [*rows[:n]]
     return []
