@@ -16,6 +16,7 @@ from rich.text import Text
 
 from iln_stream.errors import SourceError, did_you_mean
 from iln_stream.records import MalformedError, is_command
+from iln_stream.records.decoding import MOST_INPUTS
 from iln_stream.records.fields import JOIN, FieldMapping, common_field, late_labels
 from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
 from iln_stream.records.parsing import flatten
@@ -186,7 +187,12 @@ def _read(
     for record in records:
         try:
             fields = parse(record.payload)
-            flatten(fields)  # it refuses fields that hide one another
+            n = len(flatten(fields))  # it refuses fields that hide one another
+            if n > MOST_INPUTS:
+                raise SourceError(
+                    f"{stream.address}: a record has {n:,} fields; at most {MOST_INPUTS:,} are "
+                    "looked at: choose the features yourself"
+                )
             found.append(fields)
         except MalformedError as error:
             n_malformed += 1

@@ -182,4 +182,4 @@ def newest_offset(folder: Path) -> int:
 def finish(folder: Path, run: list[str]) -> None:
     """Let a run end by itself."""
     with Command(folder, *run) as learner:
-        assert learner.wait(600) == 0, learner.said
+        assert learner.wait(3600) == 0, learner.said

@@ -39,6 +39,12 @@ def imported(command, tmp_path):
     return store
 
 
+def test_more_fields_than_an_event_can_have(inspected):
+    """They would take minutes: the error names the bound."""
+    done = inspected([{f"x{i}": 1 for i in range(10_001)}])
+    assert "10,001 fields; at most 10,000" in done.err
+
+
 def test_names_are_printed_as_they_are(inspected):
     """Names and reasons with brackets or colons reach the table and the TOML file unchanged, as do
     odd texts and possible codes its comments."""

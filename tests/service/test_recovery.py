@@ -266,7 +266,7 @@ def test_each_partition_has_its_learner(path: Path) -> None:
 
 
 def test_one_partition_that_fails_stops_all(path: Path) -> None:
-    """If one learner fails, the process ends."""
+    """If one learner fails, the process ends, and saves the others."""
     create_topic(path, "events", 2)
     fill(path, 5)
 
@@ -279,6 +279,7 @@ def test_one_partition_that_fails_stops_all(path: Path) -> None:
     append(path, [NewRecord(b"{}", partition=1)])
     with pytest.raises(SourceError, match="no more"):
         service.run()
+    assert snapshot(path).n_events == 5
 
 
 def test_an_error_saves_nothing_half_heard(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

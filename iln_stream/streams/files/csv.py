@@ -233,13 +233,14 @@ class Layout(NamedTuple):
     has_comments: bool
 
 
-_BATCH = 500
+BATCH = 500
+"""Rows that are returned together."""
 
 LONGEST_LINE = 16 << 20
 """Bytes, or characters of a file of rows: who sends or packs more must not fill the memory."""
 
-_FIRST_LINES = 50
-"""Lines from which the layout is guessed."""
+_FIRST_LINES, _FIRST_COLUMNS = 50, 1_000
+"""Lines and columns from which the layout is guessed."""
 
 BEYOND = "cells beyond the header"
 """Field of a row that has more cells than the header."""
@@ -262,7 +263,51 @@ _NOTHING = {"", "na", "n/a", "nan", "null", "none", "?", "-"}
 _MOSTLY = 0.8
 
 
-class CsvSource:
+class RowSource:
+    """Reads the rows of a file in batches; rows before an error are returned before it is raised.
+
+    An empty row counts for the offset, and is left out.
+    """
+
+    partitions = (0,)
+    connected = True
+    lag = None
+
+    def __init__(self, name: str, rows: Iterator[dict[str, Any]], limit: int | None) -> None:
+        self.stream = name
+        self._origin = StreamPartition(name, 0)
+        self._rows = islice(rows, limit)
+        self._error: SourceError | None = None
+        self._offset = 0
+        self.exhausted = False
+
+    def poll(self, timeout: float) -> Sequence[Record]:
+        """Return the next rows without waiting."""
+        if self._error:
+            raise self._error
+        rows: list[dict[str, Any]] = []
+        try:
+            rows.extend(islice(self._rows, BATCH))
+        except SourceError as error:
+            # A damaged file may have given wrong rows, too.
+            if not rows or isinstance(error.__cause__, OSError):
+                raise
+            self._error = error
+        records = [
+            Record(offset, row, self._origin)
+            for offset, row in enumerate(rows, start=self._offset)
+            if row
+        ]
+        self._offset += len(rows)
+        self.exhausted = len(rows) < BATCH and not self._error
+        return records
+
+    def close(self) -> None:
+        """Close the file."""
+        self._rows = iter(())  # type: ignore[assignment]
+
+
+class CsvSource(RowSource):
     """Reads a file of rows; each record is a row, as texts by column.
 
     Comments (lines that begin with #, if one stands before the table), blank lines, a line `sep=;`
@@ -289,10 +334,6 @@ class CsvSource:
 
     """
 
-    partitions = (0,)
-    connected = True
-    lag = None
-
     def __init__(
         self,
         file: Path | str,
@@ -302,27 +343,7 @@ class CsvSource:
     ) -> None:
         path = Path(file)
         layout = layout_of(path, separator, columns)
-        self.stream = path.name
-        self._origin = StreamPartition(self.stream, 0)
-        self._rows = islice(_rows(path, layout), limit)
-        self._offset = 0
-        self.exhausted = False
-
-    def poll(self, timeout: float) -> Sequence[Record]:
-        """Return the next rows without waiting."""
-        rows = list(islice(self._rows, _BATCH))
-        records = [
-            Record(offset, row, self._origin)
-            for offset, row in enumerate(rows, start=self._offset)
-            if any(row.values())  # separators alone are a blank line
-        ]
-        self._offset += len(rows)
-        self.exhausted = len(rows) < _BATCH
-        return records
-
-    def close(self) -> None:
-        """Close the file."""
-        self._rows = iter(())  # type: ignore[assignment]
+        super().__init__(path.name, _rows(path, layout), limit)
 
 
 def layout_of(path: Path, separator: str = ",", columns: Sequence[str] = ()) -> Layout:
@@ -452,6 +473,7 @@ def _outer_header(
 
 def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | None:
     """Return whether a row names columns; None: nothing says so, and nothing says no."""
+    first = first[:_FIRST_COLUMNS]
     names, values, again, _ = _seen(first, rest)
     if names:
         return True
@@ -463,7 +485,7 @@ def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | No
 def _units(rows: Sequence[list[str]]) -> list[list[str]]:
     """Return the rows below the header that have units or types, and no number or time."""
     for n, row in enumerate(rows):
-        names, values, _, texts = _seen(row, rows[n + 1 :])
+        names, values, _, texts = _seen(row[:_FIRST_COLUMNS], rows[n + 1 :])
         if values or not names or (names == 1 and texts):
             return [*rows[:n]]
     return []
@@ -568,17 +590,20 @@ def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Itera
                 ) from error
             row = next(csv.reader(seen, **_format(layout.separator)))
         if len(row) == width:
-            yield dict(zip(columns, row))  # noqa: B905  # a keyword takes time
+            # Separators alone are a blank line.
+            yield dict(zip(columns, row)) if any(row) else {}  # noqa: B905  # a keyword takes time
         elif row:  # cells beyond the header are kept, so that the row becomes a dead letter
-            cells = dict(zip_longest(columns, row[:width]))
-            yield {**cells, BEYOND: row[width:]} if row[width:] else cells
+            cells: dict[str, Any] = dict(zip_longest(columns, row[:width]))
+            if row[width:]:
+                cells[BEYOND] = row[width:]
+            yield cells if any(cells.values()) else {}
 
 
 def _without(rows: Iterable[dict[str, Any]], valueless: frozenset[str]) -> Iterator[dict[str, Any]]:
     """Leave out columns without a name where they have no value."""
     for row in rows:
         for name in valueless:
-            if not row[name]:
+            if not row.get(name, name):
                 del row[name]
         yield row
 

@@ -1,7 +1,6 @@
 """Records from a Parquet file. Needs the extra `parquet`."""
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,7 @@ import pyarrow as pa
 from pyarrow.parquet import ParquetFile
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.base import Record, StreamPartition
-
-_BATCH = 500
+from iln_stream.streams.files.csv import BATCH, RowSource
 
 _BUFFER = 1 << 20
 """Bytes that are read at once of each column, however large the file's groups of rows are."""
@@ -19,7 +16,7 @@ _BUFFER = 1 << 20
 _PER_SECOND = {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
-class ParquetSource:
+class ParquetSource(RowSource):
     """Reads a Parquet file; each record is a row, by column.
 
     Values are Python's: `None` for null, `datetime` values in nested columns and `float` POSIX
@@ -39,32 +36,14 @@ class ParquetSource:
 
     """
 
-    partitions = (0,)
-    connected = True
-    lag = None
-
     def __init__(self, file: Path | str, limit: int | None = None) -> None:
         path = Path(file)
         self._file = _opened(path)
-        self.stream = path.name
-        self._origin = StreamPartition(self.stream, 0)
-        self._rows = islice(_rows(path, self._file), limit)
-        self._offset = 0
-        self.exhausted = False
-
-    def poll(self, timeout: float) -> Sequence[Record]:
-        """Return the next rows without waiting."""
-        records = [
-            Record(offset, row, self._origin)
-            for offset, row in enumerate(islice(self._rows, _BATCH), start=self._offset)
-        ]
-        self._offset += len(records)
-        self.exhausted = len(records) < _BATCH
-        return records
+        super().__init__(path.name, _rows(path, self._file), limit)
 
     def close(self) -> None:
         """Close the file."""
-        self._rows = iter(())  # type: ignore[assignment]
+        super().close()
         self._file.close()
 
 
@@ -110,7 +89,7 @@ def _rows(path: Path, file: Any) -> Iterator[dict[str, Any]]:
     names = file.schema_arrow.names
     n_read = 0
     try:
-        for batch in file.iter_batches(_BATCH):
+        for batch in file.iter_batches(BATCH):
             for cells in zip(*map(_values, batch.columns), strict=True):
                 yield dict(zip(names, cells, strict=True))
             n_read += batch.num_rows

@@ -141,6 +141,19 @@ def test_dangers(kind, most):
 
 
 @pytest.mark.parametrize("profile", PROFILES)
+def test_the_scale_recovers(profile):
+    """A hundred events after labels just below the bound, errors are about as without them."""
+    events, _ = dangers("none", 800)
+    spoilt = [*events]
+    spoilt[300:302] = [({}, 9e149), ({}, -9e149)]
+    means = [
+        errors(InfiniteLayerRegressor(profile, seed=1), each)[400:].mean()
+        for each in (spoilt, events)
+    ]
+    assert means[0] < 1.25 * means[1]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
 def test_copies_and_restored_learners_go_on_bit_for_bit(profile):
     """Also where columns came meanwhile; and copies share no array."""
     model = InfiniteLayerRegressor(profile, seed=1)

@@ -14,8 +14,12 @@ def rows(tmp_path, content, name="table.csv", **options):
     file.write_bytes(content.encode() if isinstance(content, str) else content)
     source = CsvSource(file, **options)
     records = []
-    while not source.exhausted:
-        records += source.poll(0.0)
+    try:
+        while not source.exhausted:
+            records += source.poll(0.0)
+    except SourceError as error:
+        error.n_read = len(records)
+        raise
     source.close()
     return records
 
@@ -102,8 +106,9 @@ def test_an_open_quote_swallows_no_rows(tmp_path, later):
     """A quote that is never closed, or only by that of a later cell, is an error that names the
     line before it; odd quotes within a line are read as they are."""
     content = "a,b,y\n" + '1,"x"y,2\n\n1," ""z"" ",2\n' * 100 + '1,"open,2\n' + "1,x,2\n" * 90
-    with pytest.raises(SourceError, match=r"after line 301: a quote is open over 9\d lines"):
+    with pytest.raises(SourceError, match=r"line 301: a quote is open over 9\d lines") as error:
         rows(tmp_path, content + later)
+    assert error.value.n_read == 200  # rows before it are read first
     found = [record.payload["b"] for record in rows(tmp_path, content.replace('"open', "open"))]
     assert found == ["xy", ' "z" '] * 100 + ["open"] + ["x"] * 90
     with pytest.raises(SourceError, match="after line 4: a quote is open over 1 lines"):

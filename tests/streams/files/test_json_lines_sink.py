@@ -38,15 +38,16 @@ def test_lines_in_order(tmp_path):
     ],
     ids=["cut", "page without content", "line break cut", "no line of ours"],
 )
-def test_a_cut_last_line(tmp_path, end, left):
-    """A line that a crash or a full disk cut is removed when the file is opened again, so that each
-    line is whole; nothing else is lost."""
+def test_a_cut_last_line(tmp_path, caplog, end, left):
+    """A line that a crash or a full disk cut is removed when the file is opened again, with a
+    warning, so that each line is whole; nothing else is lost."""
     file = tmp_path / "out.jsonl"
     file.write_bytes(b'{"a": 1}\n' + end)
     sink = JsonLinesSink(file)
     sink.write(None, b'{"a": 3}')
     sink.close()
     assert file.read_bytes() == b'{"a": 1}\n' + left + b'{"a": 3}\n'
+    assert ("its last line was cut" in caplog.text) == (left == b"")
 
 
 def test_flush_reaches_the_disk(tmp_path, monkeypatch):
