@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from generated import rewritten_part
 
 from iln_stream.learners import ShrinkingGradient
-from iln_stream.research.paper.reference import ReferenceShrinkingGradient
 from iln_stream.service.learners import LEARNERS, NAMED, OF_SAMPLING, pool
 
 PAGE = Path(__file__).parent / "learner_options.md"
@@ -18,7 +17,6 @@ PAGE = Path(__file__).parent / "learner_options.md"
 INSIDE: dict[str, type] = {
     "shrinking-gradient": ShrinkingGradient,
     "pool": ShrinkingGradient,
-    "reference": ReferenceShrinkingGradient,
 }
 """The class to which a function of the service passes its further options on."""
 

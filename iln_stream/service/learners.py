@@ -31,7 +31,6 @@ from iln_stream.learners.contest.contest import MIXTURE
 from iln_stream.learners.keyed import KEYS_FILE, KeyedRegressor, KeyFile, StoredKeys
 from iln_stream.loop import Classification, Details, Regression, Task
 from iln_stream.records import error_details, reason
-from iln_stream.research.paper.reference import ReferenceShrinkingGradient
 from iln_stream.service.settings import (
     ContestSettings,
     LearnerSettings,
@@ -382,13 +381,6 @@ def pool(seed: int, size: int = 512, **options: Any) -> ScaledTarget:
     )
 
 
-def reference(seed: int, **options: Any) -> ScaledTarget:
-    """Return the paper's algorithms as written there, behind online scaling: readable, slow."""
-    return ScaledTarget(
-        WinsorisedScaler() | ReferenceShrinkingGradient(**{"seed": seed, **options})
-    )
-
-
 Learner: TypeAlias = base.Regressor | base.Classifier
 
 NAMED: dict[str, Callable[..., Learner]] = {
@@ -396,7 +388,6 @@ NAMED: dict[str, Callable[..., Learner]] = {
     "infinite-layer-classifier": InfiniteLayerClassifier,
     "shrinking-gradient": shrinking_gradient,
     "pool": pool,
-    "reference": reference,
 }
 """Built-in learners by name; entry points add others."""
 
@@ -487,7 +478,6 @@ def _named(settings: LearnerSettings, seed: int) -> Learner:
 _OPTIONS_OF = {
     "shrinking-gradient": ShrinkingGradient,
     "pool": ShrinkingGradient,
-    "reference": ReferenceShrinkingGradient,
 }
 """Learners whose options are those of a class that they contain."""
 

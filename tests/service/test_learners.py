@@ -155,7 +155,7 @@ def test_a_horizon_determines_the_step(learner, options, step):
     [
         (
             "shrinking",
-            "give infinite-layer, infinite-layer-classifier, pool, reference, shrinking-gradient",
+            "give infinite-layer, infinite-layer-classifier, pool, shrinking-gradient",
         ),
         ("river.linear_model:Regression", "has no attribute 'Regression'"),
         ("no_such_package:model", "No module named 'no_such_package'"),
@@ -182,7 +182,7 @@ def test_classifiers(module_here):
     ("learner", "option", "said"),
     [
         ("infinite-layer", "profil", "infinite-layer has the options .*did you mean profile?"),
-        ("reference", "nothing", "reference has the options .*horizon"),
+        ("pool", "nothing", "pool has the options .*horizon"),
     ],
 )
 def test_an_unknown_option(learner, option, said):

@@ -1,8 +1,4 @@
-"""Linear support vector machines: exact, on landmarks, and averaged over processes."""
-
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any
+"""Linear support vector machines: exact, on landmarks, and averaged over shards."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,13 +146,7 @@ def sgd(shard: tuple[Array, Array], lam: float, eta: float) -> Array:
 
 
 def parallel_sgd(
-    X: Array,
-    y: Array,
-    lam: float,
-    eta: float,
-    machines: int,
-    rng: np.random.Generator,
-    run: Callable[[Callable[[Any], Array], Iterable[Any]], Iterable[Array]] = map,
+    X: Array, y: Array, lam: float, eta: float, machines: int, rng: np.random.Generator
 ) -> Array:
     """Return the mean, shape (d,), of the weights that `sgd` finds on random shards.
 
@@ -173,9 +163,6 @@ def parallel_sgd(
         Number of shards.
     rng
         Deals the examples out.
-    run
-        Maps the training over the shards: `map`, one after the other, or that of an executor of
-        `concurrent.futures`, in parallel.
 
     References
     ----------
@@ -187,6 +174,5 @@ def parallel_sgd(
         raise ValueError(f"machines = {machines} must be from 1 to the {len(X)} examples")
     size = len(X) // machines
     dealt = rng.permutation(len(X))[: size * machines].reshape(machines, size)
-    weights = run(partial(sgd, lam=lam, eta=eta), [(X[i], y[i]) for i in dealt])
-    mean: Array = np.mean(list(weights), axis=0)
+    mean: Array = np.mean([sgd((X[i], y[i]), lam, eta) for i in dealt], axis=0)
     return mean
