@@ -70,7 +70,8 @@ def merge(f: KernelExpansion) -> float:
     point $z = h x_m + (1 - h) x_n$ and coefficient $\alpha_z = \alpha_m k(x_m, z) + \alpha_n k(x_n,
     z)$ are the best ones: with $\kappa = k(x_m, x_n)$, $h$ maximises $|\alpha_m \kappa^{(1-h)^2} +
     \alpha_n \kappa^{h^2}|$, and $\|\Delta\|^2 = \alpha_m^2 + \alpha_n^2 + 2 \alpha_m \alpha_n
-    \kappa - \alpha_z^2$. Each partner's h is found on a grid, and refined by a golden section. A term without a partner of its sign is removed.
+    \kappa - \alpha_z^2$. Each partner's h is found on a grid, and refined by a golden section. A
+    term without a partner of its sign is removed.
     """
     c = f.coefficients
     m = smallest(c)

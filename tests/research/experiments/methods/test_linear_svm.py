@@ -1,6 +1,5 @@
 """Linear machines by dual coordinate descent, parallel SGD and LLSVM, against scikit-learn."""
 
-
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
