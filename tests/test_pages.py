@@ -27,8 +27,6 @@ from iln_stream.service.streams import OF_LABELS, settings_of_labels
 from iln_stream.snapshots import snapshot_at
 
 PYTHON: dict[str, dict[str, Any]] = {
-    "algorithm.md": {},
-    "experiments.md": {},
     "spark.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]},
 }
 """Pages whose Python blocks only have to run, with the names that they take for granted."""
@@ -295,12 +293,6 @@ def test_late_labels(here: Path) -> None:
     assert found.bootstrap == "other-broker:9092"
     page = (DOCS / "late_labels.md").read_text(encoding="utf-8")
     assert not [name for name in OF_LABELS if name not in page and "registry" not in name]
-
-
-def test_paper(capsys: pytest.CaptureFixture[str]) -> None:
-    """The how-to's code runs as printed: |E| of one event is at most eta |y|, eta = 1 at first."""
-    run_python("paper.md")
-    assert 0 < float(capsys.readouterr().out) <= 0.3
 
 
 @pytest.mark.thorough

@@ -43,7 +43,7 @@ def run(name: str, full: bool, seeds: int | None, out: Path, console: Console) -
         ) from error
     except OSError as error:
         raise IlnError(f"--out {out}: {error}") from error
-    for note in result.notes:
+    for note in result.sentences():
         _say(console, f"- {note}")
     _say(console, f"- the claim, and the outcome of a full run: docs/experiments.md#{name}")
     _say(console, f"written: {', '.join(map(str, files))}")

@@ -14,10 +14,10 @@ from iln_stream.learners.draws import (
 )
 
 HEALTHY_KAPPA = 0.75
-"""Up to this `kappa` noise harmed no run's f_t. Measured, not proved: docs/theory.md."""
+"""Up to this `kappa` noise harmed no run's f_t. Measured, not proved: docs/paper.md."""
 
 CATASTROPHIC_KAPPA = 3.0
-"""From this `kappa` on every run's E_t did worse than 0. Measured, not proved: docs/theory.md."""
+"""From this `kappa` on every run's E_t did worse than 0. Measured, not proved: docs/paper.md."""
 
 
 def kappa(steps: float, draws: int) -> float:
@@ -60,7 +60,7 @@ def diverging(
     That is, above min(target_rms, `SATURATED_NOISE` B). An E whose standard deviation exceeds
     target_rms has a larger mean loss than the zero predictor, for any f_t. The noise here is an
     upper bound on that deviation, close to it for units of +-1; in measured runs with B >= 1 the
-    two losses were equal at 0.86 to 1.13 target_rms (docs/theory.md). The second term is for a B
+    two losses were equal at 0.86 to 1.13 target_rms (benchmarks/divergence.py). The second term is for a B
     far below the targets, where shrinks stop the noise before it reaches target_rms.
 
     Parameters
@@ -241,7 +241,7 @@ def lemma_2_bound(draws: int, step: float, t: int) -> float:
     2 exp(-32 m / (289 eta^2 t^2)), clipped at 1, for all B >= 1. It is `tail_bound` with eps = 8 B
     and ||alpha||_1 <= (16 B + 1) eta t, at B = 1, where that is largest. Lemma 2 prints
     2 exp(-m / (3 eta t)^2), that is 9 for 289 / 32 = 9.03, and proves it by the false Eq. 19.
-    docs/theory.md proves the printed form for eta t <= 1092, and if B >= 1.0304 for all t.
+    docs/paper.md proves the printed form for eta t <= 1092, and if B >= 1.0304 for all t.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def regret_bound(
             <= (B sqrt(T) (1 + v / 2) + T r) / (1 - eta).
 
     r, the cost of wrong shrinks, is exponentially small in B^2 q / v. This is Theorem 1's
-    O(B sqrt(T)) with constants, derived in docs/theory.md, shrinking included. It bounds the regret
+    O(B sqrt(T)) with constants, derived in docs/paper.md, shrinking included. It bounds the regret
     of f_t: a user sees E_t, whose expected loss is larger by Var[E_t] / 2 per event.
 
     Parameters
@@ -321,14 +321,14 @@ def regret_bound(
 
 
 def _log_gamma(norm_bound: float, horizon: int) -> float:
-    """Log of the proof's gamma; docs/theory.md says what it gives. Always above log e."""
+    """Log of the proof's gamma; docs/paper.md says what it gives. Always above log e."""
     return 2 * math.log(
         (16 * norm_bound + 1) * horizon + norm_bound / step_size(norm_bound, horizon)
     )
 
 
 def _price_of_wrong_shrinks(norm_bound: float, eta: float, proxy: float) -> float:
-    """Return r of docs/theory.md: the expected cost in regret per event of rare errors of E_t.
+    """Return r of docs/paper.md: the expected cost in regret per event of rare errors of E_t.
 
     `proxy` is ||alpha||_1^2 / m, so that P(|E_t - f_t(x_t)| > z) <= 2 exp(-z^2 / (2 proxy)).
     """

@@ -76,7 +76,7 @@ def test_the_rule_is_in_units_of_ordinary_errors(squared, kind, n):
 
 
 def run_rule(P, t, squared, discount=1.0):
-    """Return the rule's state; by expert, the bound of docs/theory.md on regrets without discount,
+    """Return the rule's state; by expert, the bound of docs/paper.md on regrets without discount,
     and how much more loss the mixture had; and whether a regret was clipped."""
     K = P.shape[1]
     state, record, excess = equal_table(K), np.zeros(2), np.zeros(K)
@@ -97,7 +97,7 @@ def run_rule(P, t, squared, discount=1.0):
 
 @pytest.mark.parametrize("squared", [True, False])
 def test_regrets_in_units_are_bounded(squared):
-    """Without discount and clipping the bound of docs/theory.md holds, for streams of any scale."""
+    """Without discount and clipping the bound of docs/paper.md holds, for streams of any scale."""
     for seed in range(8):
         rng = np.random.default_rng(seed)
         turns = (np.arange(2_000) // rng.integers(50, 500))[:, None] + np.arange(3)

@@ -19,6 +19,9 @@ Progress = Callable[[str], None]
 CASES = ((1 / 2, 1 / 2), (1 / 3, 1 / 2), (1 / 2, 1.0))
 """(gamma, r): capacity and regularity."""
 
+GRID = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""The gamma, and from 1/2 on the r, at which the source's heat maps are given as numbers."""
+
 SIZES = {False: (128, 512, 1024), True: (128, 256, 512, 1024, 2048)}
 FREQUENCIES: Array = np.arange(1.0, 601.0)
 NOISE = 1.0
@@ -62,7 +65,7 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
     Parameters
     ----------
     full
-        Whether to go up to n = 4,096, or to 1,024 in fewer steps.
+        Whether to go up to n = 2,048, or to 1,024 in fewer steps.
     seeds
         Number of targets, samples and draws of features.
     progress
@@ -93,7 +96,12 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
                 "too_few_over_scores": mean_and_error((logs[:, -1] - logs[:, 0]).tolist()),
             }
         )
-    figures = {"sizes": list(sizes), "cases": cases}
+    heat_maps = [
+        {"gamma": gamma, "r": r, **Exponents.of(gamma, r)._asdict()}
+        for gamma in GRID
+        for r in GRID[2:]
+    ]
+    figures = {"sizes": list(sizes), "cases": cases, "heat_maps": heat_maps}
     settings = {"full": full, "seeds": seeds, "noise": NOISE}
     return Result("fast_rates", settings, figures, _notes(figures), _draw)
 

@@ -7,19 +7,9 @@ from typing import Any
 import numpy as np
 
 from iln_stream.learners import ShrinkingGradient
+from iln_stream.research.experiments import regret
 from iln_stream.research.experiments.methods.best_in_ball import least_loss
-from iln_stream.research.experiments.regret import (
-    FAMILY,
-    Array,
-    Progress,
-    Stream,
-    Way,
-    interval,
-    known,
-    losses,
-    streams,
-    value,
-)
+from iln_stream.research.experiments.regret import Array, Stream, Way
 from iln_stream.research.experiments.result import Result, mean_and_error, power_law
 from iln_stream.research.related.oracle import Oracle
 from iln_stream.research.theory import step_size
@@ -30,7 +20,7 @@ B = 1.0
 
 def _entries(X: Array, x: Array, rng: np.random.Generator) -> Array:
     """Return the kernel's own values, in place of estimates of them."""
-    return np.asarray(FAMILY.kernel(X, x))
+    return np.asarray(regret.FAMILY.kernel(X, x))
 
 
 def _sampled(exponent: float, exact: bool) -> Way:
@@ -40,18 +30,20 @@ def _sampled(exponent: float, exact: bool) -> Way:
         entries = {"estimator": Oracle(_entries)} if exact else {}
         return {"draws": round(T**exponent), **entries}
 
-    return Way(known, draws)
+    return Way(regret.known, draws)
 
 
-Method = Callable[[Stream, int], tuple[float, float, int]]
-"""(stream, seed) -> the summed losses of f and of E, and the entries seen."""
+Counts = tuple[float, float, int, int]
+"""The summed losses of f and of E, the entries seen, and how often it shrank."""
+
+Method = Callable[[Stream, int], Counts]
 
 
 def _algorithm_1(way: Way) -> Method:
-    def learn(stream: Stream, seed: int) -> tuple[float, float, int]:
-        done, T = losses(stream, B, way, seed), len(stream.y)
+    def learn(stream: Stream, seed: int) -> Counts:
+        done, T = regret.losses(stream, B, way, seed), len(stream.y)
         seen = T * (T - 1) // 2 if way.draws is None else round(done.draws * T)
-        return float(done.f.sum()), float(done.E.sum()), seen
+        return float(done.f.sum()), float(done.E.sum()), seen, done.n_shrinks
 
     return learn
 
@@ -59,20 +51,22 @@ def _algorithm_1(way: Way) -> Method:
 def _newest(exponent: float) -> Method:
     """Return exact gradient steps on the newest T^exponent points, as kernel learners keep them."""
 
-    def learn(stream: Stream, seed: int) -> tuple[float, float, int]:
+    def learn(stream: Stream, seed: int) -> Counts:
         T, loss, seen = len(stream.y), 0.0, 0
         k = round(T**exponent)
-        model = ShrinkingGradient(FAMILY, "exact", norm_bound=B, step=step_size(B, T), budget=k)
+        model = ShrinkingGradient(
+            regret.FAMILY, "exact", norm_bound=B, step=step_size(B, T), budget=k
+        )
         for t, (x, y) in enumerate(zip(stream.X, stream.y.tolist(), strict=True)):
             loss, seen = loss + (model.estimate_row(x).value - y) ** 2 / 2, seen + min(t, k)
             model.learn_row(x, y)
-        return loss, loss, seen
+        return loss, loss, seen, model.n_shrinks
 
     return learn
 
 
 METHODS: Mapping[str, Method] = {
-    "every entry": _algorithm_1(Way(known)),
+    "every entry": _algorithm_1(Way(regret.known)),
     "T sampled entries an event": _algorithm_1(_sampled(1.0, exact=True)),
     "√T sampled entries an event": _algorithm_1(_sampled(0.5, exact=True)),
     "one sampled entry an event": _algorithm_1(_sampled(0.0, exact=True)),
@@ -82,7 +76,7 @@ METHODS: Mapping[str, Method] = {
 }
 
 
-def run(full: bool, seeds: int, progress: Progress) -> Result:
+def run(full: bool, seeds: int, progress: regret.Progress) -> Result:
     """Measure the regrets of f and of E at growing T, and count entries.
 
     Parameters
@@ -97,24 +91,28 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
     """
     horizons, runs = HORIZONS[full], []
     for kind in ("smooth", "coins"):
-        found: dict[str, list[list[tuple[float, float, int]]]] = {name: [] for name in METHODS}
+        found: dict[str, list[list[Counts]]] = {name: [] for name in METHODS}
         for seed in range(seeds):
             progress(f"{kind}, seed {seed}")
-            whole = streams(horizons[-1], seed)[kind]
+            whole = regret.streams(horizons[-1], seed)[kind]
             parts = [whole.first(T) for T in horizons]
             least = [least_loss(part.L, part.y, B) for part in parts]
             for name, learn in METHODS.items():
                 done = [learn(part, seed) for part in parts]
                 found[name].append(
-                    [(f - best, E - best, n) for (f, E, n), best in zip(done, least, strict=True)]
+                    [
+                        (f - best, E - best, seen, shrinks)
+                        for (f, E, seen, shrinks), best in zip(done, least, strict=True)
+                    ]
                 )
         for name, by_seed in found.items():
-            f, E, entries = np.moveaxis(np.array(by_seed), 2, 0).tolist()
+            f, E, entries, shrinks = np.moveaxis(np.array(by_seed), 2, 0).tolist()
             runs.append(
                 {
                     "stream": kind,
                     "method": name,
                     "entries": entries[0],
+                    "n_shrinks": float(np.mean(shrinks, axis=0)[-1]),
                     "regret_of_f": [mean_and_error(at) for at in zip(*f, strict=True)],
                     "regret_of_E": [mean_and_error(at) for at in zip(*E, strict=True)],
                     "fit_of_f": power_law(horizons, f),
@@ -128,9 +126,12 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
 def _notes(figures: Mapping[str, Any]) -> list[str]:
     return [
         f"{each['stream']}, {each['method']}: {each['entries'][-1]:,.0f} entries at "
-        f"T = {figures['T'][-1]:,}; regret of f {value(each['regret_of_f'][-1])}, exponent "
-        f"{interval(each['fit_of_f'])}; of E {value(each['regret_of_E'][-1])}, exponent "
-        f"{interval(each['fit_of_E'])}."
+        f"T = {figures['T'][-1]:,}, {each['n_shrinks']:.1f} shrinks; "
+        + "; ".join(
+            f"regret of {of} {regret.value(each[f'regret_of_{of}'][-1])}, exponent "
+            f"{regret.interval(each[f'fit_of_{of}'])}"
+            for of in ("f", "E")
+        )
         for each in figures["runs"]
     ]
 

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from iln_stream.features import ArcCosine, CauchyFourier, GaussianFourier, Kernel, LaplacianFourier
-from iln_stream.research.experiments.result import Budget, Result, mean_and_error, power_law
+from iln_stream.research.experiments.result import (
+    Budget,
+    Result,
+    agreement,
+    mean_and_error,
+    power_law,
+)
 from iln_stream.research.feature_maps import (
     Fastfood,
     FeatureMap,
@@ -109,23 +115,20 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
         },
     }
     settings = {"full": full, "seeds": seeds, "d": D, "gamma": GAMMA, "points": POINTS}
-    return Result("kernels", settings, figures, _notes(figures, full), _draw)
+    return Result("kernels", settings, figures, _notes(figures), _draw)
 
 
-def _notes(figures: Mapping[str, Any], full: bool) -> list[str]:
+def _notes(figures: Mapping[str, Any]) -> list[str]:
     maps = figures["maps"]
-    notes = [] if full else ["Quick run: few sizes and seeds."]
+    notes = []
     for name, found in maps.items():
         if name == NYSTROEM:
             continue
         fit = found["exponent"]
         rate = f"M^{fit['exponent']:.2f}"
         if fit["low"] is not None:
-            agrees = fit["low"] <= -0.5 <= fit["high"]
-            rate += f" (95 %: {fit['low']:.2f} to {fit['high']:.2f}), "
-            rate += "in agreement with" if agrees else "not quite"
-            rate += " the -1/2 of the sources"
-        notes.append(f"{name}: the largest error falls as {rate}.")
+            rate += f" (95 %: {fit['low']:.2f} to {fit['high']:.2f})"
+        notes.append(f"{name}: the largest error falls as {rate}: {agreement(fit, -0.5)}.")
     largest = figures["sizes"][-1]
 
     def last(name: str) -> float:

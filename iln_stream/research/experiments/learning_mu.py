@@ -55,6 +55,9 @@ def _refitted(moves: bool) -> Callable[[int, int], Callable[[Array, float], floa
     return make
 
 
+LEARNED = 0.9
+"""Fixed units with a larger share of the variance left have learned too little to compare with."""
+
 FIXED, CONTROL, REDRAWN, MOVED = "fixed", "fixed, refitted", "redrawn", "moved"
 WAYS = {
     FIXED: _ridge("prior"),
@@ -118,20 +121,22 @@ def _found(
 def _notes(figures: Mapping[str, Any]) -> list[str]:
     most, notes = figures["units"][-1], []
     for name in TARGETS:
-        goal = _found(figures, name, FIXED, most)["mean"]
+        goal = _found(figures, name, FIXED, most)["mean"] or 0.0
         parts = []
         for way in WAYS:
             last = _found(figures, name, way, most)
             needed = [
                 units
                 for units in figures["units"]
-                if (_found(figures, name, way, units)["mean"] or 0.0) <= (goal or 0.0)
+                if (_found(figures, name, way, units)["mean"] or 0.0) <= goal
             ]
             enough = (
                 f"as good as {most} fixed units from {min(needed)} on"
                 if needed
                 else "never as good"
             )
+            if goal > LEARNED:
+                enough = "the fixed units learned too little to compare with"
             spread = last["standard_error"]
             parts.append(
                 f"{way} {last['mean']:.3f}"

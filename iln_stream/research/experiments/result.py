@@ -47,13 +47,18 @@ class Result:
         quick = "" if self.settings["full"] else " (quick run: few events, not the figure to cite)"
         axes.set_title(self.name + quick)
 
+    def sentences(self) -> list[str]:
+        """Return the notes, and of a quick run first that it decides nothing."""
+        quick = [] if self.settings["full"] else ["A quick run: too few runs to tell. Take --full."]
+        return [*quick, *self.notes]
+
     def document(self) -> dict[str, Any]:
         """Return all but the drawing, for JSON, with the versions that it ran with."""
         return {
             "name": self.name,
             "settings": dict(self.settings),
             "figures": dict(self.figures),
-            "notes": list(self.notes),
+            "notes": self.sentences(),
             "versions": {
                 "iln_stream": __version__,
                 "numpy": np.__version__,
@@ -164,6 +169,32 @@ def power_law(sizes: Sequence[float], values: Sequence[Sequence[float]]) -> dict
     quantile = _T_975[min(n - 1, len(_T_975)) - 1]
     margin = quantile * float(slopes.std(ddof=1)) / math.sqrt(n)
     return {"exponent": mean, "low": mean - margin, "high": mean + margin}
+
+
+WIDE = 0.2
+"""A fitted exponent's interval that is wider decides nothing."""
+
+
+def agreement(fit: Mapping[str, float | None], claim: float) -> str:
+    """Return whether a fitted exponent's 95 % interval has the claimed one.
+
+    The interval leaves out a true exponent in a twentieth of the runs; one wider than `WIDE` would
+    agree with almost anything.
+
+    Examples
+    --------
+    >>> from iln_stream.research.experiments.result import agreement
+    >>> agreement({"exponent": -0.6, "low": -0.65, "high": -0.55}, -0.5)
+    'not the -0.5 of the source'
+    >>> agreement({"exponent": -0.6, "low": -1.9, "high": 0.7}, -0.5)
+    'too few runs to tell'
+
+    """
+    low, high = fit["low"], fit["high"]
+    if low is None or high is None or high - low > WIDE:
+        return "too few runs to tell"
+    agrees = low <= claim <= high
+    return f"{'in agreement with' if agrees else 'not'} the {claim:g} of the source"
 
 
 def size_for(sizes: Sequence[float], values: Sequence[float], goal: float) -> float | None:

@@ -90,7 +90,7 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
         },
     }
     settings = {"full": full, "seeds": seeds, "d": D, "gamma": GAMMA, "noise": NOISE, "pool": POOL}
-    return Result("ridge_rates", settings, figures, _notes(figures, full), _draw)
+    return Result("ridge_rates", settings, figures, _notes(figures), _draw)
 
 
 def _predicted(name: str, X: Array, y: Array, Z: Array, seed: int, budget: Budget) -> Array:
@@ -110,9 +110,9 @@ def _predicted(name: str, X: Array, y: Array, Z: Array, seed: int, budget: Budge
     return model.fit(X, y).predict(Z)
 
 
-def _notes(figures: Mapping[str, Any], full: bool) -> list[str]:
+def _notes(figures: Mapping[str, Any]) -> list[str]:
     n = figures["sizes"][-1]
-    notes = [] if full else ["Quick run: few sizes and seeds."]
+    notes = []
     for name, found in figures["methods"].items():
         ratio, fit = found["ratio"], found["exponent"]
         error = ratio["standard_error"]

@@ -30,7 +30,8 @@ def test_files(tmp_path):
     """
     document, picture = save_result(RESULT, tmp_path / "new")
     stored = json.loads(document.read_text())
-    assert (stored["figures"], stored["notes"]) == ({"x": [1.0, 2.0]}, ["It rises."])
+    assert stored["figures"] == {"x": [1.0, 2.0]}
+    assert stored["notes"] == ["A quick run: too few runs to tell. Take --full.", "It rises."]
     assert {"iln_stream", "numpy", "python"} == set(stored["versions"])
     assert "quick run" in picture.read_text()
     for one, other in zip((document, picture), save_result(RESULT, tmp_path / "b"), strict=True):
