@@ -34,7 +34,7 @@ LARGEST_STEP = 1.0
 """Cap of the anytime step: k(x, x) <= 1, so one step never overshoots its own target."""
 
 SATURATED_NOISE = 2.0
-"""Runs that shrank had more noise than this times B. Measured, not proved: benchmarks/divergence.py."""
+"""Runs that shrank had more noise than this times B. Measured by benchmarks/divergence.py."""
 
 
 def theorem_1_covers(norm_bound: float, horizon: int) -> bool:

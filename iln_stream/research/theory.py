@@ -60,8 +60,8 @@ def diverging(
     That is, above min(target_rms, `SATURATED_NOISE` B). An E whose standard deviation exceeds
     target_rms has a larger mean loss than the zero predictor, for any f_t. The noise here is an
     upper bound on that deviation, close to it for units of +-1; in measured runs with B >= 1 the
-    two losses were equal at 0.86 to 1.13 target_rms (benchmarks/divergence.py). The second term is for a B
-    far below the targets, where shrinks stop the noise before it reaches target_rms.
+    two losses were equal at 0.86 to 1.13 target_rms (benchmarks/divergence.py). The second term is
+    for a B far below the targets, where shrinks stop the noise before it reaches target_rms.
 
     Parameters
     ----------

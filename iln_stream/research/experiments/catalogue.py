@@ -40,7 +40,6 @@ EXPERIMENTS = {
     "pegasos": Experiment("test error against time of Pegasos and its budgeted forms, on adult", 3),
     "pegasos_objective": Experiment("Pegasos' objective by batch size and order, on adult", 3),
     "regret": Experiment("regret against the best f in the ball as T grows, and its exponent", 5),
-    "ridge_rates": Experiment("excess risk of random-feature ridge against n and M", 10),
     "semi_random": Experiment("error against units of random, semi-random and trained ones", 3),
 }
 """Each is the module of that name in this folder, which has `run(full, seeds, progress)`."""

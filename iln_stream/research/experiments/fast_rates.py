@@ -9,15 +9,14 @@ from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from iln_stream.research.experiments.methods.ridges import Array, ridge
 from iln_stream.research.experiments.result import Result, mean_and_error, power_law
 
-Array = NDArray[np.float64]
 Progress = Callable[[str], None]
 
-CASES = ((1 / 2, 1 / 2), (1 / 3, 1 / 2), (1 / 2, 1.0))
-"""(gamma, r): capacity and regularity."""
+CASES = ((1.0, 1 / 2), (1 / 2, 1 / 2), (1 / 3, 1 / 2), (1 / 2, 1.0))
+"""(gamma, r): capacity and regularity. The first is the worst case, M = n^(1/2)."""
 
 GRID = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The gamma, and from 1/2 on the r, at which the source's heat maps are given as numbers."""
@@ -121,7 +120,7 @@ def _risks(n: int, gamma: float, r: float, seed: int) -> dict[str, float]:
     lam = n ** (-1 / (2 * r + gamma)) / 2
 
     def risk(features: Callable[[Array], Array]) -> float:
-        return float(np.mean((features(grid) @ _ridge(features(x), y, lam) - truth) ** 2))
+        return float(np.mean((features(grid) @ ridge(features(x), y, n * lam) - truth) ** 2))
 
     def drawn(M: float, law: Array) -> Callable[[Array], Array]:
         law = law / law.sum()
@@ -147,13 +146,6 @@ def _cosines(x: Array, k: Array, phase: Array | float) -> Array:
     return np.asarray(np.sqrt(2.0) * np.cos(2 * np.pi * np.outer(x, k) + phase))
 
 
-def _ridge(F: Array, y: Array, lam: float) -> Array:
-    n, M = F.shape
-    if n < M:
-        return np.asarray(F.T @ np.linalg.solve(F @ F.T + n * lam * np.eye(n), y))
-    return np.asarray(np.linalg.solve(F.T @ F + n * lam * np.eye(M), F.T @ y))
-
-
 def _notes(figures: Mapping[str, Any]) -> list[str]:
     notes = []
     for case in figures["cases"]:
@@ -174,7 +166,7 @@ def _notes(figures: Mapping[str, Any]) -> list[str]:
 
 
 def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
-    case = figures["cases"][0]
+    case = figures["cases"][1]
     for k, (name, found) in enumerate(case["methods"].items()):
         axes.errorbar(
             figures["sizes"],

@@ -40,6 +40,6 @@ def test_exponents():
 
 def test_notes_and_plot(result, legend):
     """Each case has a note with the theorems' exponents and those found."""
-    assert len(result.notes) == 3
+    assert len(result.notes) == 4
     assert all("the theorems have n^-0." in note for note in result.notes)
     assert len(legend) == 5
