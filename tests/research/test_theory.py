@@ -33,8 +33,8 @@ class TestSteps:
             ShrinkingGradient(norm_bound=B),
         )
         for t in range(1, 30):
-            assert theory.step_size(B, horizon) == known._step(t, 1.0)
-            assert theory.anytime_step(B, t) == unknown._step(t, 1.0)
+            assert theory.step_size(B, horizon) == known._eta(t, 1.0)
+            assert theory.anytime_step(B, t) == unknown._eta(t, 1.0)
 
     @pytest.mark.parametrize("B", [1e-2, 1.0, 9.3, 1e3])
     @pytest.mark.parametrize("t", [0, 1, 64, 65, 5000])
