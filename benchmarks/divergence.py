@@ -4,7 +4,7 @@ ShrinkingGradient with fixed draws m = 1, 2, 4, .. on synthetic targets, f_t kno
 kernel. Losses are means over the last quarter of a stream, as multiples of the zero predictor's
 loss there; noise is the mean of ||alpha||_1 sqrt(q / m) over the same events, as a multiple of the
 targets' root mean square. A row tells where, as m falls, a loss first exceeds the zero predictor's
-(log-linear between the two m around it). `--all` prints every run. docs/paper.md has its thresholds.
+(log-linear between the two m around it). `--all` prints every run. See docs/paper.md.
 """
 
 import argparse
