@@ -1,6 +1,5 @@
 """`iln-stream inspect-source`: shows a source's fields, and the settings that learn them."""
 
-import datetime as dt
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -14,19 +13,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from iln_stream.errors import SourceError, did_you_mean
+from iln_stream.errors import SourceError
 from iln_stream.records import MalformedError, is_command
-from iln_stream.records.decoding import MOST_INPUTS
-from iln_stream.records.fields import JOIN, FieldMapping, common_field, late_labels
+from iln_stream.records.decoding import MOST_INPUTS, shorten
+from iln_stream.records.fields import FieldMapping, common_field, late_labels
 from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
 from iln_stream.records.parsing import flatten
 from iln_stream.records.proposed_settings import as_toml, proposed, remarks
-from iln_stream.records.values import Notation
-from iln_stream.service import SettingsError, parser_of, source_stream
-from iln_stream.service.decoding import FIELDS
+from iln_stream.service import parser_of, source_stream
+from iln_stream.service.decoding import FIELDS, mapping_from, require_fields
 from iln_stream.service.settings import FormatSettings, LoopSettings, default_of
 from iln_stream.service.streams import label_stream, settings_of_labels
-from iln_stream.streams import Log, Record, Resume, Scheme, Source
+from iln_stream.streams import Record, Resume, Scheme, Source
 
 _POLL_SECONDS = 5.0
 _WIDEST = 24
@@ -84,9 +82,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     if columns := layout.get("columns"):
         _print(console, f"Its first row does not name each column: {', '.join(columns)} are names.")
         settings = LoopSettings.of(settings, columns=columns)
-    guessed = {"separator": layout.get("separator", settings.separator)}
-    if not (guessed["separator"] == "tab" and settings.source_address.endswith((".tsv", ".tab"))):
-        settings = LoopSettings.of(settings, **_unusual(settings, guessed, console))
+    settings = LoopSettings.of(settings, **_unusual(settings, layout, console))
     stream = source_stream(settings)
     if stream.form == "examples":
         raise SourceError(f"{stream.address} has its own inputs and label: there is no choice")
@@ -104,12 +100,10 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     guessed = guessed_notation(map(flatten, found))._asdict()
     settings = LoopSettings.of(settings, **_unusual(settings, guessed, console))
     of_labels: dict[str, Any] = {}
-    _require_fields(fields_given, found)
-    nulls = settings.null_values
+    names = sorted({name for each in found for name in flatten(each)})
+    require_fields(fields_given, names, "no record that was read has")
     late = late_labels(
-        [flatten(each) for each in found],
-        fields_given.get("target"),
-        lambda value: value is None or (isinstance(value, str) and value.strip() in nulls),
+        [flatten(each) for each in found], fields_given.get("target"), settings.null_values
     )
     if settings.labels is None and late is not None and not settings.horizon:
         fields_given = {"id_field": late[0], "target": late[1], **fields_given}
@@ -120,7 +114,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         )
     if settings.labels is not None:
         fields_given, of_labels = _joined(settings, found, fields_given, n_records, console)
-    shown = _inspected(settings, found, fields_given)
+    shown = inspect_fields(found, mapping_from(fields_given, settings))
     console.print(_table(shown))
     if settings.target is None and not any(each.role in ("label", "input") for each in shown):
         why = ", ".join(f"{each.name} ({each.why or each.role})" for each in shown)
@@ -132,13 +126,18 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         soft_wrap=True,
     )
     console.print()
+    labels = label_stream(settings)
+    labels_need_start = labels is not None and labels.needs_start
+    # A log may give a record again; of a file, labels repeat the ids of their events.
+    repeats = any(e.role == "id" and (stream.is_log or (e.repeats and not late)) for e in shown)
     chosen = {
         "source": settings.source,
-        **_start(settings, stream),
-        **_given(settings, _HOW_TO_READ),
+        **({"start": "earliest"} if stream.needs_start or labels_need_start else {}),
+        **_given(settings, ("start", *_HOW_TO_READ)),
         **proposed(shown, fields_given),
-        **(_given(settings, ("learner",)) or _learner(shown)),
-        **({} if late is not None and not stream.is_log else _recent_ids(settings, stream, shown)),
+        **_learner(shown),
+        **({"recent_ids": _RECENT_IDS} if repeats else {}),
+        **_given(settings, ("learner", "recent_ids")),
         **of_labels,
     }
     for name, value in chosen.items():
@@ -150,24 +149,6 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         _print(out, text, soft_wrap=True)
     for remark in remarks(shown, fields_given, labels_by_id=late is not None):
         _print(out, f"# {remark}", soft_wrap=True)
-
-
-def _start(settings: LoopSettings, stream: Scheme) -> dict[str, str | int]:
-    """Return where a run of the proposal begins, if it was given or a log needs it."""
-    start = settings.start
-    if start is not None:
-        return {"start": start.isoformat() if isinstance(start, dt.datetime) else start}
-    labels = label_stream(settings)
-    needed = stream.needs_start or (labels is not None and labels.needs_start)
-    return {"start": "earliest"} if needed else {}
-
-
-def _recent_ids(settings: LoopSettings, stream: Scheme, fields: list[Field]) -> dict[str, int]:
-    """Return how many ids are kept, if records can be repeats: ids repeat, or it is a log."""
-    if settings.recent_ids is not None:
-        return {"recent_ids": settings.recent_ids}
-    repeated = any(each.role == "id" and (stream.is_log or each.repeats) for each in fields)
-    return {"recent_ids": _RECENT_IDS} if repeated else {}
 
 
 def _read(
@@ -204,16 +185,6 @@ def _read(
     return found
 
 
-def _inspected(
-    settings: FormatSettings, found: Sequence[Mapping[str, Any]], given: Mapping[str, Any]
-) -> list[Field]:
-    try:
-        notation = Notation(settings.decimal, settings.date_order)
-        return inspect_fields(found, FieldMapping(**given, notation=notation))
-    except ValueError as error:
-        raise SettingsError(str(error)) from error
-
-
 def _joined(
     settings: LoopSettings,
     events: Sequence[Mapping[str, Any]],
@@ -244,7 +215,7 @@ def _joined(
         _print(console, text)
     else:
         given, of_labels = given | {"id_field": ids[0]}, of_labels | {"id_field": ids[1]}
-    shown = _inspected(settings, labels, of_labels)
+    shown = inspect_fields(labels, mapping_from(of_labels, settings))
     _print(console, f"Labels, {stream.address}; only label, id and time are read:")
     not_read = [e._replace(role="ignored", why="") if e.role == "input" else e for e in shown]
     console.print(_table(not_read))
@@ -266,14 +237,14 @@ def _given(settings: LoopSettings, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _unusual(
-    settings: LoopSettings, guessed: Mapping[str, str], console: Console
+    settings: LoopSettings, guessed: Mapping[str, Any], console: Console
 ) -> dict[str, str]:
     """Return what was guessed, unless it was given or is usual, and say it."""
     given = settings.model_fields_set
     unusual = {
         name: value
         for name, value in guessed.items()
-        if name not in given and value != default_of(name)
+        if name in _FOUND and name not in given and value != default_of(name)
     }
     for name, value in unusual.items():
         _print(console, f"It has {_FOUND[name][value]}.")
@@ -284,16 +255,6 @@ def _learner(fields: list[Field]) -> dict[str, str]:
     """Return the setting that learns classes, if the labels are some."""
     is_class = any(each.role == "label" and each.is_class for each in fields)
     return {"learner": "infinite-layer-classifier"} if is_class else {}
-
-
-def _require_fields(given: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse fields that no record has."""
-    names = {name for each in records for name in flatten(each)}
-    for setting in ("target", "id_field", "time_field", "weight_field"):
-        for name in (given.get(setting) or "").split(JOIN):
-            if name and name not in names:
-                hint = did_you_mean(name, names) or f"; they have {', '.join(sorted(names))}"
-                raise SettingsError(f"{setting}: no record that was read has {name!r}{hint}")
 
 
 def _print(console: Console, text: str, *, soft_wrap: bool = False) -> None:
@@ -308,28 +269,22 @@ def _records(stream: Scheme, n: int) -> Iterator[Record]:
     partition has less than its share, the others' further records follow.
     """
     if not stream.is_log:
-        yield from _of(stream.source())
+        yield from _polled(stream.source())
         return
     partitions = stream.partitions()
     share = ceil(n / len(partitions))
     ends: dict[int, int] = {}
     for partition in partitions:
-        for record in islice(_of_log(stream.log(partition, "earliest")), share):
+        for record in islice(_polled(stream.log(partition, "earliest")), share):
             yield record
             ends[partition] = record.offset + 1
     for partition, end in ends.items():
-        yield from _of_log(stream.log(partition, Resume(end, None)))
+        yield from _polled(stream.log(partition, Resume(end, None)))
 
 
-def _of_log(source: Log) -> Iterator[Record]:
-    with closing(source):
-        while source.lag and (records := source.poll(_POLL_SECONDS)):
-            yield from records
-
-
-def _of(source: Source) -> Iterator[Record]:
-    with closing(source):
-        while records := source.poll(_POLL_SECONDS):
+def _polled(source: Source) -> Iterator[Record]:
+    with closing(source):  # no log waits for records that are not there yet
+        while source.lag != 0 and (records := source.poll(_POLL_SECONDS)):
             yield from records
 
 
@@ -367,4 +322,4 @@ def _range(each: Field) -> str:
 
 def _cut(value: Any) -> str:
     text = f"{value:g}" if isinstance(value, float) else str("" if value is None else value)
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."
+    return shorten(text, _WIDEST)

@@ -29,7 +29,6 @@ from iln_stream.records import (
     MalformedError,
     payload_bytes,
     promoted,
-    proposal,
 )
 from iln_stream.records.commands import MARK
 from iln_stream.streams import Record, Source, StreamPartition
@@ -372,8 +371,10 @@ class PrequentialLoop:
         letter, n = self._first_failed, self._n_failed_at_first
         is_mapped = not isinstance(self._decode, EnvelopeDecoder)
         is_event = letter.reason.startswith(LEARNER_FAILED)
-        advice = "" if is_event or is_mapped else f". {proposal(letter.payload)}"
+        advice = (
+            '. An event is {"x": {...}, "y": number}; of others see `iln-stream inspect-source`'
+        )
         return NothingLearnedError(
             f"{letter.stream}: none of the first {n} records could be learned. The first: "
-            f"{letter.reason}{advice}"
+            f"{letter.reason}{'' if is_event or is_mapped else advice}"
         )

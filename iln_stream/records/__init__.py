@@ -2,7 +2,6 @@
 
 from iln_stream.records.commands import Command, is_command, promoted, promotion
 from iln_stream.records.decoding import (
-    CLASS_REMEDY,
     Decoder,
     EnvelopeDecoder,
     Example,
@@ -27,13 +26,11 @@ from iln_stream.records.messages import (
     Prediction,
     Text,
     Weight,
-    proposal,
     read_prediction,
 )
 from iln_stream.records.predictions import PredictionEncoder
 
 __all__ = [
-    "CLASS_REMEDY",
     "LEARNER_FAILED",
     "ClassEvent",
     "ClassLabel",
@@ -59,7 +56,6 @@ __all__ = [
     "payload_bytes",
     "promoted",
     "promotion",
-    "proposal",
     "read_prediction",
     "reason",
     "require_distinct_keys",

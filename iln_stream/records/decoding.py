@@ -16,7 +16,7 @@ from iln_stream.reporting import MetricSpec
 _NUMBER_AS_TEXT = re.compile(r"\s*[+-]?(?!0\d)(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*")
 """With a decimal point or comma; digits after a leading zero are a code, such as a postcode."""
 
-_MOST_WARNINGS = 20
+MOST_WARNINGS = 20
 
 
 class NumbersAsText:
@@ -46,7 +46,7 @@ class NumbersAsText:
             # A number has no letter in front: the pattern takes three times as long to tell.
             if type(value) is str and not value[:1].isalpha() and _NUMBER_AS_TEXT.fullmatch(value):
                 n += 1
-                if name not in self._warned and len(self._warned) < _MOST_WARNINGS:
+                if name not in self._warned and len(self._warned) < MOST_WARNINGS:
                     self._warn(name, value)
         return n
 
@@ -249,10 +249,10 @@ def reason(details: Iterable[Mapping[str, Any]], root: str = "event", most: int 
             message = told(detail)
             if path == ("y",) and _is_class(detail["input"]):
                 remedy = (CLASS_REMEDY,)
-        shown = _shown(detail["input"])
+        given = shown(detail["input"])
         is_id = path[-1:] == ("id",) and "x" not in path
-        hint = f' (ids are text: send "{shown}")' if is_id and _is_number(detail["input"]) else ""
-        problems[field] = f"{field}: {message}, got {shown}{hint}"
+        hint = f' (ids are text: send "{given}")' if is_id and _is_number(detail["input"]) else ""
+        problems[field] = f"{field}: {message}, got {given}{hint}"
     lines = list(problems.values())
     more = f" (and {len(lines) - most} more)" if len(lines) > most else ""
     return "; ".join([*lines[:most], *remedy]) + more
@@ -270,15 +270,17 @@ def _is_number(value: object) -> bool:
 def _name(part: object) -> str:
     """Return a field's name, quoted if it has a line break or another unprintable character."""
     text = str(part)
-    return _cut(text if text.isprintable() else repr(text))
+    return shorten(text if text.isprintable() else repr(text))
 
 
-def _shown(value: object) -> str:
-    return _cut(repr(value))
+def shown(value: object) -> str:
+    """Return a value as Python writes it, or its beginning."""
+    return shorten(repr(value))
 
 
-def _cut(text: str, width: int = 60) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
+def shorten(text: str, width: int = 60) -> str:
+    """Return the beginning of a text that is longer."""
+    return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
 def one_hot(x: Mapping[str, float | bool | str | None]) -> dict[str, float]:

@@ -1,9 +1,8 @@
 """Which fields of a record are label, inputs, id and time."""
 
-import json
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -20,6 +19,7 @@ from iln_stream.records.values import (
     Notation,
     as_text,
     check_type,
+    is_missing,
 )
 
 JOIN = " + "
@@ -167,16 +167,9 @@ _MOST_NAMES = 1_000
 _MOST_LISTED = 10
 _CONSEQUENCES = {
     "target": ", so no record has a label and nothing is learned",
-    "id_field": ", so events have no id",
-    "time_field": ", so events have no time but that of their record",
-    "weight_field": ", so all events count the same",
-}
-_FOR_LABELS = {
-    "target": ", so there are no labels and nothing is learned",
-    "id_field": ", so labels have no id and nothing is learned",
-    "time_field": ", so the time of a label is that of its record, and labels of replayed history "
-    "may be learned after all its events",
-    "weight_field": ", so labels have no weight",
+    "id_field": ", so no record has an id",
+    "time_field": ", so the time is that of the record",
+    "weight_field": ", so all count the same",
 }
 _SHORT = 2
 
@@ -214,37 +207,33 @@ learned; did you mean 'price'?
     def __init__(
         self, mapping: FieldMapping, *, labelled: bool = True, of_labels: bool = False
     ) -> None:
-        self._of_labels = of_labels
         self._where = "labels: " if of_labels else ""
-        self._consequences = _FOR_LABELS if of_labels else _CONSEQUENCES
         target = mapping.target
-        types: Iterable[str] = mapping.types
-        roles = [("id_field", mapping.id_field)]
-        roles += [("time_field", name) for name in mapping.time_parts]
-        if labelled:
-            roles = [("target", target), *roles, ("weight_field", mapping.weight_field)]
-        elif target is not None:
-            types = [name for name in types if not matches(target, (name,))]
-        types = [name for name in types if name != mapping.time_field]
-        named = [(setting, name) for setting, name in roles if name is not None]
-        named += [("features", name) for name in mapping.features]
-        named += [("ignore", name) for name in mapping.ignore]
-        named += [("types", name) for name in types]
-        named += [("lags", name) for name in mapping.lags]
-        named += [("rolling_means", name) for name in mapping.rolling_means]
-        self._pending = list(dict.fromkeys(named))
+        ours = labelled or target is None
+        named: dict[str, Iterable[str | None]] = {
+            "target": [target if labelled else None],
+            "id_field": [mapping.id_field],
+            "time_field": mapping.time_parts,
+            "weight_field": [mapping.weight_field if labelled else None],
+            "features": mapping.features,
+            "ignore": mapping.ignore,
+            "types": (n for n in mapping.types if ours or not matches(target or "", (n,))),
+            "lags": mapping.lags,
+            "rolling_means": mapping.rolling_means,
+        }
+        self._pending = [(setting, name) for setting in named for name in named[setting] if name]
+        if (of_time := ("types", mapping.time_field or "")) in self._pending:
+            self._pending.remove(of_time)  # it may be several fields
         self._time_features = mapping.time_features  # until a record has a time
         self._names: dict[str, None] = {}
         self._n = 0
 
     def see(self, names: Sequence[str]) -> None:
         """Take names of a record's fields; names that came before may be left out."""
-        roles = {name for setting, name in self._pending if setting in _CONSEQUENCES}
-        present = roles.intersection(names)
         self._pending = [
             (setting, name)
             for setting, name in self._pending
-            if name not in present
+            if name not in names
             and (setting in _CONSEQUENCES or not any(matches(each, (name,)) for each in names))
         ]
         room = _MOST_NAMES - len(self._names)
@@ -267,7 +256,7 @@ learned; did you mean 'price'?
         for setting, name in self._pending:
             _warn(
                 f"{self._where}{setting} = {name!r}: no record {n} has such a field"
-                f"{self._consequences.get(setting, '')}; {self._remedy(setting, name)}"
+                f"{_CONSEQUENCES.get(setting, '')}; {self._remedy(setting, name)}"
             )
         if self._time_features:
             _warn(
@@ -278,13 +267,6 @@ learned; did you mean 'price'?
 
     def _remedy(self, setting: str, name: str) -> str:
         """Return the field that may be meant, or those that records have."""
-        return self._meant(setting, name) + (
-            '; if labels have no time, set time_field = "" in labels_settings'
-            if self._of_labels and setting == "time_field"
-            else ""
-        )
-
-    def _meant(self, setting: str, name: str) -> str:
         meant = {each.lower(): each for each in reversed(self._names)}
         for each in reversed(self._names):
             meant.setdefault(each.lower().rpartition(".")[2], each)
@@ -293,7 +275,12 @@ learned; did you mean 'price'?
             return f"did you mean {meant[close]!r}?"
         listed = ", ".join(list(self._names)[:_MOST_LISTED]) or "no field"
         more = ", ..." if len(self._names) > _MOST_LISTED else ""
-        return f"correct {setting}: the records have {listed}{more}"
+        none = (
+            '; if labels have no time, set time_field = "" in labels_settings'
+            if self._where and "time" in setting
+            else ""
+        )
+        return f"correct {setting}: the records have {listed}{more}{none}"
 
 
 def _warn(message: str) -> None:
@@ -301,7 +288,7 @@ def _warn(message: str) -> None:
 
 
 def late_labels(
-    records: Sequence[Mapping[str, Any]], target: str | None, is_missing: Callable[[Any], bool]
+    records: Sequence[Mapping[str, Any]], target: str | None, nulls: Collection[str]
 ) -> tuple[str, str] | None:
     """Return id and label, if labels are records of their own among those of the events.
 
@@ -311,31 +298,30 @@ def late_labels(
         Fields of records, flat.
     target
         The label, if it is known.
-    is_missing
-        Whether a value is a missing one.
+    nulls
+        Texts that mean a missing value.
 
     Examples
     --------
     >>> from iln_stream.records.fields import late_labels
     >>> clicks = [{"id": i, "ad": 7} for i in "abc"] + [{"id": i, "paid": 1.5} for i in "bac"]
-    >>> late_labels(clicks, None, lambda value: value is None)
+    >>> late_labels(clicks, None, [])
     ('id', 'paid')
 
     """
-    shapes = Counter(
-        frozenset(name for name, value in each.items() if not is_missing(value)) for each in records
-    )
+    records = [{n: v for n, v in each.items() if not is_missing(v, nulls)} for each in records]
+    shapes = Counter(map(frozenset, records))
     common = frozenset[str].intersection(*shapes) if len(shapes) > 1 else frozenset[str]()
     if target is None:
         own = list(shapes)[-1] - common  # labels come after their events
         target = min(own) if len(own) == 1 else None
     if target is None or not common:
         return None
-    labels = [each for each in records if not is_missing(each.get(target))]
-    events = [each for each in records if is_missing(each.get(target))]
-    counts = Counter(n for each in events for n, value in each.items() if not is_missing(value))
+    labels = [each for each in records if target in each]
+    events = [each for each in records if target not in each]
+    counts = Counter(name for each in events for name in each)
     inputs = {n for n, k in counts.items() if n not in common and k >= _USUAL * len(events)}
-    if not labels or not inputs or any(not is_missing(e.get(n)) for e in labels for n in inputs):
+    if not labels or not inputs or any(name in each for each in labels for name in inputs):
         return None
     found = {
         name: _texts(events, name).get(name, set()) & _texts(labels, name).get(name, set())
@@ -398,52 +384,3 @@ def _texts(records: Sequence[Mapping[str, Any]], only: str | None) -> dict[str, 
                 found.setdefault(name, []).append(as_text(value))
     values = {name: set(texts) for name, texts in found.items()}
     return {name: v for name, v in values.items() if only or len(v) >= _LEAST * len(found[name])}
-
-
-def schema_fields(text: str) -> set[str]:
-    """Return the dotted paths of a schema's fields; empty if the text is no JSON.
-
-    Fields of types that are defined elsewhere, or inside arrays and maps, are not listed.
-
-    Parameters
-    ----------
-    text
-        An Avro schema, or a JSON Schema.
-
-    Examples
-    --------
-    >>> from iln_stream.records.fields import schema_fields
-    >>> shop = '{"type": "record", "name": "Shop", "fields": [{"name": "zip", "type": "string"}]}'
-    >>> avro = f'{{"type": "record", "fields": [{{"name": "shop", "type": ["null", {shop}]}}]}}'
-    >>> schema_fields(avro)
-    {'shop.zip'}
-    >>> schema_fields('{"properties": {"shop": {"properties": {"zip": {}}}}}')
-    {'shop.zip'}
-
-    """
-    try:
-        return set(_paths(json.loads(text)))
-    except ValueError:
-        return set()
-
-
-def _paths(schema: Any, name: str = "") -> Iterator[str]:
-    """Yield the paths below a schema, or its own if nothing is below it."""
-    inner = list(_inner(schema))
-    for below, kind in inner:
-        yield from _paths(kind, f"{name}.{below}" if name else below)
-    if not inner and name:
-        yield name
-
-
-def _inner(schema: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(schema, list):  # a union
-        for each in schema:
-            yield from _inner(each)
-    elif isinstance(schema, dict):
-        if isinstance(fields := schema.get("fields"), list):
-            yield from ((each["name"], each["type"]) for each in fields)
-        elif isinstance(properties := schema.get("properties"), dict):
-            yield from properties.items()
-        elif isinstance(kind := schema.get("type"), dict | list):
-            yield from _inner(kind)

@@ -3,23 +3,24 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import islice, pairwise, takewhile
-from math import isfinite
+from contextlib import suppress
+from enum import StrEnum
+from itertools import compress, islice, pairwise, takewhile
 from statistics import StatisticsError, correlation
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
-from iln_stream.records.amounts import Amount, amount
+from iln_stream.records.amounts import amount
 from iln_stream.records.fields import JOIN, FieldMapping
 from iln_stream.records.parsing import INDICATOR, flatten
 from iln_stream.records.time_spans import (
     ORDERED,
+    all_read_as,
     features_of,
     is_monotonic,
-    known_times,
     numeric_form,
     ordered_share,
+    read_as,
     step_of,
-    time_of,
 )
 from iln_stream.records.times import DateOrder, posix_seconds
 from iln_stream.records.values import (
@@ -29,6 +30,7 @@ from iln_stream.records.values import (
     Notation,
     as_text,
     is_boolean,
+    is_missing,
     is_number,
 )
 
@@ -121,22 +123,18 @@ def _order(values: Sequence[str]) -> DateOrder | None:
     if not look_like_dates(values):
         return None
     dates = [found for value in values if (found := _DATE.fullmatch(value))]
-    days_first = any(int(each[1]) > 12 for each in dates)
-    months_first = any(int(each[3]) > 12 for each in dates)
-    if days_first and months_first:
-        return None
-    if months_first:
-        return "mdy"
-    if days_first or all(each[2] == "." for each in dates):
-        return "dmy"
-    orders: tuple[DateOrder, ...] = ("dmy", "mdy")
-    times = {each: [posix_seconds(f"{v[1]}/{v[3]}/{v[4]}", each) for v in dates] for each in orders}
-    in_order = [each for each in orders if len(dates) > 2 and is_monotonic(times[each])]
+    times: dict[DateOrder, list[float]] = {}
+    for order in get_args(DateOrder)[1:]:
+        with suppress(ValueError):
+            times[order] = [posix_seconds(f"{v[1]}/{v[3]}/{v[4]}", order) for v in dates]
+    if len(times) < 2 or all(each[2] == "." for each in dates):
+        return next(iter(times), None)
+    in_order = [each for each in times if len(dates) > 2 and is_monotonic(times[each])]
     if len(in_order) == 2 and len(dates) >= 4 * len(set(times["dmy"])):  # several a day
-        in_order = [min(orders, key=lambda each: max(times[each]) - min(times[each]))]
+        in_order = [min(times, key=lambda each: max(times[each]) - min(times[each]))]
     if len(in_order) == 2 and len({each[4] for each in dates}) > 1:  # the first of each month
         days = {"dmy": {v[1] for v in dates}, "mdy": {v[3] for v in dates}}
-        in_order = [each for each in orders if all(int(day) == 1 for day in days[each])]
+        in_order = [each for each in in_order if all(int(day) == 1 for day in days[each])]
     return in_order[0] if len(in_order) == 1 else None
 
 
@@ -177,51 +175,46 @@ _IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID
 """Names of ids, if hardly a value repeats."""
 _ID_DISTINCT = 0.95
 """Share of distinct values from which a field of such a name is the id: records may be repeated."""
-HARDLY = "texts that hardly repeat"
-"""What is wrong with a label that is neither a number nor a class."""
-
-LABEL_BY_NAME = "by its name"
-"""Why a field with a usual name is the label."""
-
 _FEW = 20
 """Records from which texts that do not repeat say something about the field."""
 _REPEATING = 0.1
 """Share of values that occurred before, from which texts are categories."""
-_NEW = "hardly a value repeats"
-BY_NAME = "a code by its name"
-"""Why a field of whole numbers is a category."""
-NEW_BY_NAME = "a code by its name, and hardly a value repeats"
-"""Why a field of whole numbers is ignored."""
 _WORDS = 2
 """Words of a text from which it may be free text."""
 _FREE = 2 / 3
 """Share of different values from which texts of several words are free text."""
 
-DIFFERENT_UNITS = "numbers with different units"
-"""Why a field of numbers in dress is no number."""
-
-ALSO_TEXTS = "numbers and other text"
-"""Why a field is a category of which some values are numbers."""
-
-SOME_NUMBERS = "numbers and texts that hardly repeat"
-OTHER_DECIMALS = "numbers with another decimal sign than the others"
-"""Why a field is ignored of which many values are numbers."""
-
-DATES = "dates with day or month first"
-UNREAD = "times of a form that is not read"
-"""Why a field is ignored, or a category, whose times can't be read."""
-
 _DATED = re.compile(r"\W*(\d{4}[-/._ ]\d{1,2}|\d{1,2}([-/._ ])(\w{3,}|\d{1,2})\2\d{2,4})\b.*")
 """What looks like a date."""
 
-AS_GIVEN = "as given"
-"""Why a field has a role or type that the settings name."""
-
-NEWEST_FIRST = "newest first"
-"""Why a field of times can't be learned in order."""
-
 _OLDEST, _LATEST = 3.15e8, 4.1e9
 """POSIX seconds that are taken as times: the years 1980 to 2099."""
+
+
+class Why(StrEnum):
+    """Why a field has its role or type."""
+
+    # The label:
+    LABEL_BY_NAME = "by its name"
+    LABEL_BY_GUESS = "a guess: "
+    HARDLY = "texts that hardly repeat"  # it is neither a number nor a class
+    # Categories:
+    BY_NAME = "a code by its name"
+    ALSO_TEXTS = "numbers and other text"
+    # Ignored:
+    NEW = "hardly a value repeats"
+    NEW_BY_NAME = f"{BY_NAME}, and {NEW}"
+    SOME_NUMBERS = "numbers and texts that hardly repeat"
+    DIFFERENT_UNITS = "numbers with different units"
+    OTHER_DECIMALS = "numbers with another decimal sign than the others"
+    DATES = "dates with day or month first"
+    UNREAD = "times of a form that is not read"
+    COUNTS = "counts the records"  # the time says the same
+    # Others:
+    AS_GIVEN = "as given"
+    TIME = "a time"  # an input
+    NEWEST_FIRST = "newest first"  # times that can't be learned in order
+    COPY = "says what the label says"  # an input that may not be known before the label
 
 
 class Field(NamedTuple):
@@ -289,22 +282,26 @@ class Field(NamedTuple):
     grouped: str = ""
 
     @property
+    def n(self) -> int:
+        """Number of values."""
+        return sum(self.kinds.values())
+
+    @property
     def repeats(self) -> bool:
         """Whether a value came more than once."""
-        return self.n_distinct < sum(self.kinds.values())
+        return self.n_distinct < self.n
 
     @property
     def is_number(self) -> bool:
         """Whether most values are numbers, and the field is not taken as a category."""
         n_numbers = sum(self.kinds.get(kind, 0) for kind in _NUMERIC)
-        n = sum(self.kinds.values())
-        is_amount = self.type.startswith("amount")
-        return is_amount or (n > 0 and n_numbers >= MOSTLY * n and self.type in ("auto", "number"))
+        mostly = self.n > 0 and n_numbers >= MOSTLY * self.n
+        return self.type.startswith("amount") or (mostly and self.type in ("auto", "number"))
 
     @property
     def is_class(self) -> bool:
         """Whether its values are classes: texts or booleans that repeat, or few whole numbers."""
-        n = sum(self.kinds.values())
+        n = self.n
         n_texts = sum(self.kinds.get(kind, 0) for kind in ("text", "boolean", "boolean as text"))
         most = min(_FEW, n / 2) if _is_named(self.name, _CLASSES) else 2
         ends = (self.low, self.high)
@@ -342,22 +339,11 @@ def inspect_fields(
             # An indicator is a boolean to people.
             values.setdefault(name, []).append(value is INDICATOR or value)
         n += 1
-    for name in _absent_objects(values):
-        del values[name]
+    for name in [name for name, seen in values.items() if all(each is None for each in seen)]:
+        # Other records have an object: to ignore null would ignore all that is in it.
+        if any(other.startswith((f"{name}.", f"{name}=")) for other in values):
+            del values[name]
     return _Roles(values, n, given).assigned()
-
-
-def _absent_objects(values: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Return the paths where some records have null and others an object or a list.
-
-    They are no fields, and to ignore one would ignore all that is below it.
-    """
-    parents = {
-        name[:end] for name in values for end, mark in enumerate(name) if end and mark in ".="
-    }
-    return [
-        name for name in parents.intersection(values) if all(each is None for each in values[name])
-    ]
 
 
 class _Roles:
@@ -366,7 +352,7 @@ class _Roles:
     def __init__(self, values: Mapping[str, Sequence[Any]], n: int, given: FieldMapping) -> None:
         self._values, self._n, self._given = values, n, given
         self._present = {
-            name: [value for value in seen if not _is_missing(value, given.null_values)]
+            name: [value for value in seen if not is_missing(value, given.null_values)]
             for name, seen in values.items()
         }
         self._fields = {
@@ -396,14 +382,10 @@ class _Roles:
         self._assign("weight", given.weight_field)
         label = (given.target, "") if given.target is not None else self._possible_label()
         self._assign("label", *label)
-        for name in self._copies():
-            self._set(name, why=COPY)
-        if parts and not self._fields[parts[0]].why:
-            for name in self._counters():
-                self._set(name, role="ignored", type="auto", why=COUNTS)
+        self._compare(has_order=bool(parts) and not self._fields[parts[0]].why)
         for name, each in self._fields.items():
             if each.role in ("input", "ignored") and not given.is_feature(name):
-                self._set(name, role="ignored", type="auto", why=AS_GIVEN, maybe_code=False)
+                self._set(name, role="ignored", type="auto", why=Why.AS_GIVEN, maybe_code=False)
         return list(self._fields.values())
 
     def _set(self, name: str, **what: Any) -> None:
@@ -415,39 +397,48 @@ class _Roles:
             return
         each, is_label = self._fields[name], role == "label"
         if is_label and each.kinds and not (each.is_number or each.is_class):
-            why = HARDLY
+            why = Why.HARDLY
         kind = each.type if is_label and each.type.startswith("amount") else "auto"
         self._set(name, role=role, type=kind, why=why, maybe_code=each.maybe_code and is_label)
 
     def _possible_label(self) -> tuple[str | None, str]:
-        given = self._given
-        free = [self._fields[name] for name in self._free]
-        if given.features != FieldMapping().features:  # they are inputs, so none is the label
-            of_features = FieldMapping(features=given.features)
-            free = [each for each in free if not of_features.is_feature(each.name)]
-        return _possible_label([each for each in free if each.role == "input" and each.why != TIME])
-
-    def _counters(self) -> list[str]:
-        """Return the inputs that count the records: what they say, the time says."""
-        return [
-            name
-            for name in self._free
-            if self._fields[name].role == "input"
-            and self._fields[name].is_number
-            and _counts([number or 0.0 for number in self._numbers(name)])
-        ]
+        """Return the name of the label, and why."""
+        own = FieldMapping(features=self._given.features)  # they are inputs, so none is the label
+        named = own.features != FieldMapping().features
+        inputs = [each for name in self._free if (each := self._fields[name]).role == "input"]
+        free = [e for e in inputs if e.why != Why.TIME and not (named and own.is_feature(e.name))]
+        last = {each.name: each.name.rpartition(".")[2] for each in free}
+        by_name = [e for usual in _LABELS for e in free if last[e.name].lower() == usual]
+        free = [each for each in free if each.n_distinct > 1] or [*free]
+        in_name = (*_LABELS[1:4], *_LABELS[_EXACT:])
+        by_name += [e for usual in in_name for e in free if _is_named(last[e.name], (usual,))]
+        two = [each for each in free if each.n_distinct == 2 and each.is_class]
+        is_flag = [e is free[-1] or "boolean" in e.kinds or last[e.name][:3] == "is_" for e in two]
+        flags = [*compress(two, is_flag)][-1:]
+        for found, why in (
+            (by_name[:1], Why.LABEL_BY_NAME),
+            (flags if flags in (two, free[-1:]) else [], Why.LABEL_BY_GUESS + "it has two values"),
+            ([e for e in free if e.is_number][-1:], Why.LABEL_BY_GUESS + "the last number"),
+            (free[-1:], Why.LABEL_BY_GUESS + "the last field"),
+        ):
+            if found:
+                return found[0].name, why
+        return None, ""
 
     def _numbers(self, name: str) -> list[float | None]:
-        return [_as_number(value, self._given.notation) for value in self._values[name]]
+        return [read_as(value, "number", self._given.notation) for value in self._values[name]]
 
-    def _copies(self) -> list[str]:
-        """Return the inputs that say what the label says."""
-        numbers = [e for e in self._fields.values() if e.is_number and e.n_distinct >= _FEW]
-        labels = [self._numbers(each.name) for each in numbers if each.role == "label"]
-        inputs = [e.name for e in numbers if e.role == "input" and e.why != AS_GIVEN]
-        return [
-            name for name in inputs if any(_is_copy(self._numbers(name), label) for label in labels)
-        ]
+    def _compare(self, *, has_order: bool) -> None:
+        """Ignore inputs that count the records, as a time does; name copies of the label."""
+        fields = [each for each in self._fields.values() if each.is_number]
+        many = [each for each in fields if each.n_distinct >= _FEW]
+        labels = [self._numbers(each.name) for each in many if each.role == "label"]
+        for each in [each for each in fields if each.role == "input"]:
+            numbers = self._numbers(each.name)
+            if has_order and each.name in self._free and _counts(numbers):
+                self._set(each.name, role="ignored", type="auto", why=Why.COUNTS)
+            elif any(each in many and _is_copy(numbers, label) for label in labels):
+                self._set(each.name, why=each.why if each.why == Why.AS_GIVEN else Why.COPY)
 
     def _time_types(self) -> dict[str, FieldType]:
         """Return the types of the fields that are times, the likeliest first.
@@ -464,7 +455,7 @@ class _Roles:
             kind = _time_type(name, present, is_text, self._given.notation)
             if kind is None:
                 continue
-            ordered = ordered_share(known_times(present, kind, self._given.notation)) >= ORDERED
+            ordered = ordered_share(all_read_as(present, kind, self._given.notation)) >= ORDERED
             exact = name.rpartition(".")[2].lower() in _TIMES
             if exact or ordered or is_text or (kind != "time" and _is_named_time(name)):
                 found[name] = ((not ordered, not exact), kind)
@@ -474,7 +465,7 @@ class _Roles:
         """Return the field of the time, or those of date and clock, or of year, month and day."""
         dates = [name for name, kind in times.items() if kind == "time"]
         if dates:
-            days = known_times(self._present[dates[0]], "time", self._given.notation)
+            days = all_read_as(self._present[dates[0]], "time", self._given.notation)
             if len(set(days)) < len(days) and not any(time % 86_400 for time in days):
                 others = (name for name in self._free if name not in times)
                 clocks = (name for name in others if _is_clock(name, self._present[name]))
@@ -484,7 +475,7 @@ class _Roles:
             named = (next((by_word[w] for w in words if w in by_word), None) for words in _PARTS)
             parts = tuple(name for name in takewhile(bool, named) if name is not None)
             texts = self._joined(parts) if len(parts) > 1 else []
-            n_times = len(known_times(texts, "time", self._given.notation))
+            n_times = len(all_read_as(texts, "time", self._given.notation))
             if texts and n_times >= MOSTLY * len(texts):
                 return parts
         return tuple(times)[:1]
@@ -503,24 +494,24 @@ class _Roles:
         kind = given.types.get(JOIN.join(parts)) or times.get(first, "time")
         kind = kind if len(parts) == 1 and kind.startswith("time") else "time"
         present = self._joined(parts)
-        known = known_times(present, kind, given.notation)
-        odd = [value for value in present if time_of(value, kind, given.notation) is None]
+        known = all_read_as(present, kind, given.notation)
+        odd = [value for value in present if read_as(value, kind, given.notation) is None]
+        falls = step_of(known) and ordered_share(known) < 0.1
+        why = Why.NEWEST_FIRST if falls else ""
         for place, name in enumerate(parts):
             if name in self._fields:
                 self._set(
-                    name, role="time", type=kind if kind != "time" else "auto", why="",
-                    maybe_code=False, sentinel=None, grouped="", place=place,
-                    features=features_of(known),
+                    name, role="time", type=kind if kind != "time" else "auto",
+                    why="" if place else why, maybe_code=False, sentinel=None, grouped="",
+                    place=place, features=features_of(known),
                 )  # fmt: skip
         if first in self._fields:
-            falls = step_of(known) and ordered_share(known) < 0.1
-            self._set(first, why=NEWEST_FIRST if falls else "", n_odd=len(odd), odd=[*odd, ""][0])
+            self._set(first, n_odd=len(odd), odd=[*odd, ""][0])
         if not given.time_field:
             for name in times.keys() - {*parts}:  # a second time: how much later it is
                 is_later = len(parts) == 1 and times[name] == times[first] == "time"
-                self._set(
-                    name, role="input", type=f"time since {first}" if is_later else "time", why=TIME
-                )
+                later = f"time since {first}" if is_later else "time"
+                self._set(name, role="input", type=later, why=Why.TIME)
 
 
 _PARTS = (
@@ -532,14 +523,14 @@ _PARTS = (
 """Names of the fields that make a time together."""
 
 
-def _counts(numbers: Sequence[float]) -> bool:
-    n = sum(b - a == 1 for a, b in pairwise(numbers))
+def _counts(numbers: Sequence[float | None]) -> bool:
+    n = sum(b - a == 1 for a, b in pairwise(number or 0.0 for number in numbers))
     return n >= _COUNTED * len(numbers) > _FEW
 
 
 def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:
     pairs = [(a, b) for a, b in zip(numbers, labels, strict=False) if None not in (a, b)]
-    if len(numbers) != len(labels) or len({a for a, _ in pairs}) < _FEW:
+    if len(numbers) != len(labels) or len(pairs) < _FEW:
         return False
     try:
         return abs(correlation(*zip(*pairs, strict=True))) > _SAME_AS_LABEL
@@ -547,26 +538,20 @@ def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) ->
         return False
 
 
-COUNTS = "counts the records"
-"""Why a field is ignored that the time stands for."""
-
 _COUNTED = 0.95
 """Share of records that are one more than the one before."""
 
-COPY = "says what the label says"
-"""Why an input may not be known before the label."""
-
 _SAME_AS_LABEL = 0.99999
-
-TIME = "a time"
-"""Why a field is an input of times."""
 
 
 def _field(
     name: str, present: Sequence[Any], n_missing: int, given: FieldMapping, named_as_code: bool
 ) -> Field:
     pairs = [(value, _kind(value, given.notation)) for value in present]
-    amounts = _amounts(pairs, given.notation)
+    others = [value for value, kind in pairs if kind == "text"]
+    found = {text: amount(text, given.notation.decimal) for text in others}
+    amounts = {text: each for text, each in found.items() if each is not None}
+    other = Notation("," if given.notation.decimal == "." else ".")
     units = {each.unit for each in amounts.values()} - {""}
     n_numbers = sum(kind in _NUMERIC or value in amounts for value, kind in pairs if kind != "list")
     dressed = ""
@@ -575,16 +560,12 @@ def _field(
         pairs = [(value, "amount" if value in amounts else kind) for value, kind in pairs]
     kinds = Counter(kind for _, kind in pairs)
     distinct = Counter(map(str, present))
-    numbers = [
-        amounts[value].value if kind == "amount" else _as_number(value, given.notation)
-        for value, kind in pairs
-        if kind in (*_NUMERIC, "amount")
-    ]
-    finite = [number for number in numbers if number is not None]
+    numbers = [value for value, kind in pairs if kind in (*_NUMERIC, "amount")]
+    finite = all_read_as(numbers, dressed or "number", given.notation)
     mostly = 2 * len(finite) > len(present)
     low, high = (min(finite), max(finite)) if mostly else _extremes(distinct)
     whole = bool(numbers) and all(map(float.is_integer, finite))
-    code = BY_NAME if whole and len(distinct) > 1 and named_as_code else ""
+    code = Why.BY_NAME if whole and len(distinct) > 1 and named_as_code else ""
     texts = [value for value in present if isinstance(value, str)]
     numbers_as_text = [value for value, kind in pairs if kind == "number as text"]
     if any(map(_LEADING_ZERO.match, numbers_as_text)):
@@ -595,52 +576,40 @@ def _field(
     role, kind, why = _guess(present, kinds, len(distinct), code)
     if dressed and role != "ignored":
         kind, why = dressed, "numbers in dress"
-    elif amounts and 2 * n_numbers >= len(pairs) and (len(units) > 1 or why == _NEW):
-        several = f"{DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
-        why = several if len(units) > 1 else SOME_NUMBERS
-    elif _have_other_decimals([value for value, kind in pairs if kind == "text"], present, given):
-        role, kind, why = "ignored", "auto", OTHER_DECIMALS
+    elif amounts and 2 * n_numbers >= len(pairs) and (len(units) > 1 or why == Why.NEW):
+        several = f"{Why.DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
+        why = several if len(units) > 1 else Why.SOME_NUMBERS
+    elif others and sum(is_number(text, other) for text in others) >= MOSTLY * len(present):
+        role, kind, why = "ignored", "auto", Why.OTHER_DECIMALS
     if name in given.types or given.type_of(name) != "auto":
-        role, kind, why = "input", given.type_of(name), AS_GIVEN
+        role, kind, why = "input", given.type_of(name), Why.AS_GIVEN
     elif role == "ignored" and name in given.features:
         role, why = "input", ""
     elif not dressed and 2 * kinds["text"] > len(present):
         why = _unread_times(name, texts) or why
     field = Field(name, kinds, n_missing, len(distinct), low, high, role, kind, why)
-    if groups(texts, "," if given.notation.decimal == "." else ".") == "maybe":
+    if groups(texts, other.decimal) == "maybe":
         field = field._replace(grouped="thousands")
     elif groups(texts, given.notation.decimal) == "yes":
         field = field._replace(grouped="decimals")
     if dressed or (finite and field.is_number):
         field = _without_sentinel(field, finite)
     if odd := [value for value, kind in pairs if kind in _TEXTS]:
-        is_number = field.type == "number" or field.is_number
-        return field._replace(n_odd=len(odd), odd=odd[0]) if is_number else field
-    is_open = role == "input" and field.is_number and why != AS_GIVEN
+        numeric = field.type == "number" or field.is_number
+        return field._replace(n_odd=len(odd), odd=odd[0]) if numeric else field
+    is_open = role == "input" and field.is_number and why != Why.AS_GIVEN
     few = 2 < len(distinct) <= min(_FEW, len(present) / 10)
     return field._replace(maybe_code=is_open and whole and few)
-
-
-def _amounts(pairs: Iterable[tuple[Any, str]], notation: Notation) -> dict[str, Amount]:
-    """Return the numbers in dress among texts."""
-    found = {v: amount(v, notation.decimal) for v, kind in pairs if kind == "text"}
-    return {text: each for text, each in found.items() if each is not None}
-
-
-def _have_other_decimals(texts: Sequence[str], present: Sequence[Any], given: FieldMapping) -> bool:
-    """Whether most values are numbers, but with the decimal sign that the others have not."""
-    other = Notation("," if given.notation.decimal == "." else ".")
-    return len(texts) > 0 and sum(is_number(t, other) for t in texts) >= MOSTLY * len(present)
 
 
 def _unread_times(name: str, texts: Sequence[str]) -> str:
     """Return why texts that look like times are none, unless they are read later; empty: no."""
     if look_like_dates(texts):
-        return DATES
+        return Why.DATES
     is_time = sum(any(f.fullmatch(text.strip()) for f in (_DATED, _CLOCK)) for text in texts)
     has_digits = all(any(map(str.isdigit, text)) for text in texts)
     named = _is_named_time(name) and has_digits
-    return UNREAD if is_time >= MOSTLY * len(texts) or named else ""
+    return Why.UNREAD if is_time >= MOSTLY * len(texts) or named else ""
 
 
 _LEADING_ZERO = re.compile(r"\s*[+-]*0\d")
@@ -684,33 +653,29 @@ def _guess(
 ) -> tuple[Role, FieldType, str]:
     """Guess the role and type of a field; `code` says why its numbers are codes, if they are."""
     n = len(present)
-    if not n or kinds["list"]:
-        return "ignored", "auto", "no values" if not n else "a list or an object"
-    if kinds["bytes"]:
-        return "ignored", "auto", "bytes"
-    is_new = n >= _FEW and n - n_distinct < _REPEATING * n
-    if kinds["amount"]:
-        return "input", "auto", ""
-    if sum(kinds[kind] for kind in _NUMERIC) >= MOSTLY * n:
-        if code and is_new:
-            return "ignored", "auto", NEW_BY_NAME if code == BY_NAME else _NEW
-        if code:
-            return "input", "category", code
-        if n_odd := sum(kinds[kind] for kind in _TEXTS):
-            return "input", "number", f"{n_odd} are no numbers"
-        if kinds["number as text"]:
-            return "input", "number", "numbers as text"
-        return "input", "auto", ""
-    if set(kinds) == {"boolean as text"}:
-        return "input", "boolean", "booleans as text"
-    if kinds["text"] and is_new:
-        return "ignored", "auto", _NEW
+    n_odd = sum(kinds[kind] for kind in _TEXTS)
     n_long = sum(isinstance(value, str) and len(value.split()) >= _WORDS for value in present)
-    if n >= _FEW and n_distinct > _FREE * n and n_long > n / 2:
-        return "ignored", "auto", "free text"
-    if kinds["number as text"]:
-        return "input", "category", ALSO_TEXTS
-    return "input", "auto", ""
+    is_new = n >= _FEW and n - n_distinct < _REPEATING * n
+    is_free = n >= _FEW and n_distinct > _FREE * n and n_long > n / 2
+    is_number = sum(kinds[kind] for kind in _NUMERIC) >= MOSTLY * n
+    new = Why.NEW_BY_NAME if code == Why.BY_NAME else Why.NEW
+    rules: tuple[tuple[Any, Role, FieldType, str], ...] = (
+        (not n, "ignored", "auto", "no values"),
+        (kinds["list"], "ignored", "auto", "a list or an object"),
+        (kinds["bytes"], "ignored", "auto", "bytes"),
+        (kinds["amount"], "input", "auto", ""),
+        (is_number and code and is_new, "ignored", "auto", new),
+        (is_number and code, "input", "category", code),
+        (is_number and n_odd, "input", "number", f"{n_odd} are no numbers"),
+        (is_number and kinds["number as text"], "input", "number", "numbers as text"),
+        (is_number, "input", "auto", ""),
+        ({*kinds} == {"boolean as text"}, "input", "boolean", "booleans as text"),
+        (kinds["text"] and is_new, "ignored", "auto", Why.NEW),
+        (is_free, "ignored", "auto", "free text"),
+        (kinds["number as text"], "input", "category", Why.ALSO_TEXTS),
+        (True, "input", "auto", ""),
+    )
+    return next((role, kind, why) for applies, role, kind, why in rules if applies)
 
 
 def _is_named_time(name: str) -> bool:
@@ -730,7 +695,7 @@ def _time_type(
         form = numeric_form(texts, _is_named_time(name))
         if form is not None:
             return f"time {form}" if form else "time"
-    times = known_times(present, "time", notation)
+    times = all_read_as(present, "time", notation)
     if not times or len(times) < MOSTLY * len(present):
         return None
     return "time" if is_text or all(_OLDEST <= time <= _LATEST for time in times) else None
@@ -756,33 +721,8 @@ def _is_id(each: Field, n: int) -> bool:
 def _has_labels(ids: Sequence[Any], labels: Sequence[Any]) -> bool:
     """Whether one id comes with two labels: of a house or a customer, not of a record."""
     known: dict[str, Any] = {}
-    pairs = [(i, y) for i, y in zip(ids, labels, strict=False) if not _is_missing(y, NULLS)]
+    pairs = [(i, y) for i, y in zip(ids, labels, strict=False) if not is_missing(y, NULLS)]
     return len(ids) == len(labels) and any(known.setdefault(str(i), y) != y for i, y in pairs)
-
-
-def _possible_label(free: Sequence[Field]) -> tuple[str | None, str]:
-    """Return the name of the label, and why."""
-    names = {each.name: each.name.rpartition(".")[2] for each in free}
-    for usual in _LABELS:
-        for each in free:
-            if names[each.name].lower() == usual:
-                return each.name, LABEL_BY_NAME
-    free = [each for each in free if each.n_distinct > 1] or [*free]
-    for usual in (*_LABELS[1:4], *_LABELS[_EXACT:]):
-        for each in free:
-            if usual in (word.lower() for word in _WORD.findall(names[each.name])):
-                return each.name, LABEL_BY_NAME
-    two = [each for each in free if each.n_distinct == 2 and each.is_class]
-    flags = [
-        e for e in two if e is free[-1] or "boolean" in e.kinds or names[e.name].startswith("is_")
-    ]
-    if flags and (len(two) == 1 or flags[-1] is free[-1]):
-        return flags[-1].name, "a guess: it has two values"
-    if numbers := [each.name for each in free if each.is_number]:
-        return numbers[-1], "a guess: the last number"
-    if free:
-        return free[-1].name, "a guess: the last field"
-    return None, ""
 
 
 _NUMERIC = {"number", "number as text"}
@@ -799,21 +739,6 @@ def _kind(value: Any, notation: Notation) -> str:
             return "number as text"
         return "boolean as text" if is_boolean(value) else "text"
     return "bytes" if isinstance(value, bytes) else "list"
-
-
-def _is_missing(value: Any, nulls: Collection[str]) -> bool:
-    if isinstance(value, str):
-        return value.strip() in nulls
-    return value is None or value != value
-
-
-def _as_number(value: Any, notation: Notation) -> float | None:
-    number: Any = notation.number(value) if isinstance(value, str) else value
-    try:
-        number = float(number)
-    except (OverflowError, TypeError):  # an integer beyond a double; no number
-        return None
-    return number if isfinite(number) else None
 
 
 def _extremes(distinct: Counter[str]) -> tuple[Any, Any]:

@@ -13,6 +13,7 @@ from iln_stream.records.amounts import amount
 from iln_stream.records.decoding import (
     CLASS_REMEDY,
     MOST_INPUTS,
+    MOST_WARNINGS,
     Example,
     MalformedError,
     one_hot,
@@ -36,10 +37,8 @@ Payload = bytes | Mapping[str, Any] | None
 Parse = Callable[[Payload], Fields]
 """Makes the fields of a payload; raises MalformedError."""
 
-_MOST_PLANS = 1_000
-_MOST_KEPT, _PER_NAME = 10_000_000, 100
-"""Characters of the names in plans; a name counts as 100 more: at most 100,000 names."""
-_MOST_WARNINGS = 20
+_MOST_KEPT, _PER_NAME, _PER_PLAN = 10_000_000, 100, 10_000
+"""Characters of the names in plans; a name counts as 100 more, and a plan as 10,000."""
 _MOST_EXACT = 2**53
 """Integers below it are different doubles."""
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
@@ -125,16 +124,9 @@ class MappedDecoder:
         self._time_features = TimeFeatures(mapping.time_features)
         has_lags = mapping.lags or mapping.rolling_means
         self._lags = Lags(mapping.lags, mapping.rolling_means) if has_lags else None
-        self._made = {
-            name: (f"the time feature {feature}", f"{feature} out of time_features")
-            for feature in mapping.time_features
-            for name in names_of(feature)
-        }
-        if self._lags is not None:
-            self._made |= {
-                name: (f"the setting {setting}", f"it out of {setting}")
-                for name, setting in self._lags.names
-            }
+        self._made = {} if self._lags is None else self._lags.names
+        for feature in mapping.time_features:
+            self._made |= dict.fromkeys(names_of(feature), "time_features")
         self._has_time = False
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._kept = 0
@@ -290,10 +282,9 @@ class MappedDecoder:
             "time" if name in self._durations else mapping.type_of(name) for name in inputs
         )
         for name in self._made.keys() & set(inputs):
-            maker, remedy = self._made[name]
             raise MalformedError(
-                f"{name}: the record has this field, and {maker} makes an input of this name; "
-                f"ignore the field, or take {remedy}"
+                f"{name}: the record has this field, and the setting {self._made[name]} makes an "
+                f"input of this name; ignore the field, or correct {self._made[name]}"
             )
         plan = _Plan(
             inputs,
@@ -322,10 +313,8 @@ class MappedDecoder:
 
     def _keep(self, names: tuple[str, ...], plan: _Plan) -> None:
         """Keep a plan in bounded memory: a source may send other names in each record."""
-        size = sum(map(len, names)) + _PER_NAME * len(names)
-        if size > _MOST_KEPT:
-            return
-        if len(self._plans) >= _MOST_PLANS or self._kept + size > _MOST_KEPT:
+        size = _PER_PLAN + sum(len(name) + _PER_NAME for name in names)
+        if self._kept + size > _MOST_KEPT:
             self._plans.clear()
             self._kept = 0
         self._plans[names] = plan
@@ -350,18 +339,16 @@ class MappedDecoder:
         return found
 
     def _is_missing(self, value: Any) -> bool:
-        if isinstance(value, str):
+        if isinstance(value, str):  # as `is_missing`, with a call less for each value
             text = value.strip()
-            if text in self._nulls:
-                return True
-            if not self._null_numbers:
-                return False
-            number = self._notation.number(text)
-            return number is not None and float(number) in self._null_numbers
+            number = self._notation.number(text) if self._null_numbers else None
+            return text in self._nulls or (
+                number is not None and float(number) in self._null_numbers
+            )
         if value is None or value != value:
             return True
-        has_numbers = bool(self._null_numbers)
-        return has_numbers and isinstance(value, int | float) and value in self._null_numbers
+        is_known = bool(self._null_numbers) and isinstance(value, int | float)
+        return is_known and value in self._null_numbers
 
     def _input(self, name: str, value: Any, kind: FieldType) -> float | str:
         if value is INDICATOR:  # types are about the texts
@@ -374,7 +361,7 @@ class MappedDecoder:
     def _coerced(self, name: str, value: str) -> None:
         kind = "boolean" if is_boolean(value) else "number"
         self.n_coerced[kind] += 1
-        if name not in self._warned and len(self._warned) < _MOST_WARNINGS:
+        if name not in self._warned and len(self._warned) < MOST_WARNINGS:
             self._warned.add(name)
             warnings.warn(
                 f"{name}: the text {value[:40]!r} is taken as a {kind}; set its type to {kind} if "
@@ -387,7 +374,9 @@ class MappedDecoder:
         """Return the time in a field, or that several make together."""
         value = fields[names[0]]
         if len(names) > 1:
-            value = joined([fields[name] for name in names], self._is_missing)
+            parts = [fields[name] for name in names]
+            missing = any(map(self._is_missing, parts))
+            value = None if missing else " ".join(map(as_text, parts))
         if self._is_missing(value):
             return written
         assert self.mapping.time_field is not None
@@ -462,11 +451,6 @@ def _class_of_cell(text: str) -> float | bool | str:
     return text
 
 
-def joined(parts: Sequence[Any], is_missing: Callable[[Any], bool]) -> str | None:
-    """Return the text that parts of a time make together; None: one is missing."""
-    return None if any(map(is_missing, parts)) else " ".join(map(as_text, parts))
-
-
 class RecordTime:
     """Reads the time of a record: its own, but at most when it was written.
 
@@ -492,47 +476,30 @@ class RecordTime:
     """
 
     def __init__(self, mapping: FieldMapping, parse: Parse) -> None:
-        assert mapping.time_field is not None
-        self._field, self._parts = mapping.time_field, mapping.time_parts
-        self._type = mapping.time_type
-        self._parse = parse
-        self._nulls = frozenset(mapping.null_values)
-        self._notation = mapping.notation
+        own = FieldMapping(
+            features=(),
+            time_field=mapping.time_field,
+            types=mapping.types,
+            null_values=mapping.null_values,
+            notation=mapping.notation,
+        )
+        self._decode = MappedDecoder(own, parse, unseen=UnseenFields(FieldMapping(features=())))
         # Most records without the field need not be parsed.
-        key = self._parts[0].rpartition(".")[2].encode()
+        key = mapping.time_parts[0].rpartition(".")[2].encode()
         self._key = b'%s"' % key if parse is parse_json else None
 
-    def __call__(
-        self, payload: bytes | Mapping[str, Any] | None, written: float | None
-    ) -> float | None:
+    def __call__(self, payload: Payload, written: float | None) -> float | None:
         """Return the time in POSIX seconds; None if it is unknown."""
         if self._key is not None and isinstance(payload, bytes) and self._key not in payload:
             return written
         try:
-            time = self._own(payload)
+            time = self._decode(payload, written).time
         except MalformedError:  # the loop makes it a dead letter
             return written
-        if time is None or written is None:
-            return written if time is None else time
-        return min(time, written)
-
-    def _own(self, payload: bytes | Mapping[str, Any] | None) -> float | None:
-        fields = self._parse(payload)
-        if not all(name in fields for name in self._parts):
-            fields = flatten(fields)
-        value = fields.get(self._parts[0])
-        if len(self._parts) > 1:
-            value = joined([fields.get(name) for name in self._parts], self._is_missing)
-        if self._is_missing(value):
-            return None
-        time = as_input(self._field, value, self._type, self._notation)
-        return time if isinstance(time, float) else None
-
-    def _is_missing(self, value: Any) -> bool:
-        return value is None or (isinstance(value, str) and value.strip() in self._nulls)
+        return time if time is None or written is None else min(time, written)
 
 
-class LabelDecoder:
+class LabelDecoder(MappedDecoder):
     """Makes labels of records: id, label, time and weight; other fields are ignored.
 
     Parameters
@@ -544,7 +511,7 @@ class LabelDecoder:
     labels
         Whether labels are numbers or classes.
     optional
-        Fields of the mapping that need not occur; the others are warned of if no record has them.
+        Whether time and weight need not occur; otherwise they are warned of if no record has them.
 
     Examples
     --------
@@ -563,19 +530,15 @@ class LabelDecoder:
         parse: Parse,
         labels: Literal["number", "class"] = "number",
         *,
-        optional: Sequence[str] = (),
+        optional: bool = False,
     ) -> None:
         assert mapping.target is not None
         assert mapping.id_field is not None
         mapping = replace(mapping, features=(), ignore=(), time_features=())
-        self._id, self._target = mapping.id_field, mapping.target
-        roles = ("target", "id_field", "time_field", "weight_field")
-        absent: dict[str, Any] = {
-            name: None for name in roles if getattr(mapping, name) in optional
-        }
         # Types are those of all settings, and of events, too.
-        expected = UnseenFields(replace(mapping, **absent, types={}), of_labels=True)
-        self._decode = MappedDecoder(mapping, parse, labels, unseen=expected)
+        expected = FieldMapping(features=()) if optional else replace(mapping, types={})
+        unseen = UnseenFields(expected, of_labels=True)
+        super().__init__(mapping, parse, labels, unseen=unseen)
 
     def __call__(self, payload: bytes | Mapping[str, Any] | None, written: float | None) -> Example:
         """Decode a record that was written at a time, in POSIX seconds; None: unknown.
@@ -586,15 +549,11 @@ class LabelDecoder:
             When the record has no id or no label.
 
         """
-        label = self._decode(payload, written)
+        label = super().__call__(payload, written)
         if label.x is None:
             return label
-        name, what = (self._id, "id") if label.id is None else (self._target, "label")
+        missing, what = ("id_field", "id") if label.id is None else ("target", "label")
         raise MalformedError(
-            f"{name}: missing or null; a record of labels has the {what} in this field (see "
-            "labels_settings)"
+            f"{getattr(self.mapping, missing)}: missing or null; a record of labels has the {what} "
+            "in this field (see labels_settings)"
         )
-
-    def warn_of_unseen(self) -> None:
-        """Warn of settings whose field no record had; for a stream with fewer than 1,000."""
-        self._decode.warn_of_unseen()

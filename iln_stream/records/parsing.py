@@ -96,15 +96,12 @@ def parse_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
     Raises
     ------
     MalformedError
-        When the row has more cells than the header, which are not empty.
+        When the row has more cells than the header.
 
     """
     assert isinstance(payload, Mapping)
-    for name, value in payload.items():
-        if isinstance(value, list):
-            if any(cell.strip() for cell in value):
-                raise MalformedError("row: it has more cells than the header has columns")
-            return {each: payload[each] for each in payload if each != name}
+    if None in payload:  # a key as of csv.DictReader
+        raise MalformedError("row: it has more cells than the header has columns")
     if None in payload.values():
         warnings.warn(
             "row: a row has fewer cells than the header has columns; those at its end are missing "

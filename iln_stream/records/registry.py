@@ -13,7 +13,6 @@ from confluent_kafka.schema_registry.json_schema import JSONDeserializer
 
 from iln_stream.errors import SourceError
 from iln_stream.records.decoding import MalformedError, check_size
-from iln_stream.records.fields import schema_fields
 from iln_stream.records.parsing import parse_json
 from iln_stream.records.values import plain
 from iln_stream.reporting import MetricSpec
@@ -165,7 +164,7 @@ class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]
             if schema.schema_type == "AVRO":
                 _check_arrays(json.loads(text), {"null"})
             before = next(reversed(self._fields.values()), None)
-            fields = self._fields[text] = schema_fields(text)
+            fields = self._fields[text] = _names(json.loads(text or "{}"))
             if before is not None:
                 parts = [
                     f"{what} {', '.join(sorted(names))}"
@@ -210,6 +209,16 @@ class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]
                 waits = True
             time.sleep(min(_PAUSE, self._patience))
             self.n_retries += 1
+
+
+def _names(schema: Any) -> set[str]:
+    """Return the names of a schema's fields, and of the records in it."""
+    if isinstance(schema, list):
+        return {name for each in schema for name in _names(each)}
+    if not isinstance(schema, dict):
+        return set()
+    own = [schema["name"]] if isinstance(schema.get("name"), str) else schema.get("properties", ())
+    return {*own, *_names([*schema.values()])}
 
 
 def _check_arrays(kind: Any, empty: set[str]) -> bool:

@@ -1,28 +1,20 @@
 """Inputs made of an event's time, and of earlier values."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import cos, fsum, nan, pi, sin
-from typing import Any, NamedTuple
+from typing import Any
 
 from iln_stream.state import StateDict
 
 Phase = Callable[[dt.datetime], float]
 
 
-def _hour(t: dt.datetime) -> float:
-    return (t.hour + t.minute / 60 + t.second / 3600) / 24
-
-
-def _weekday(t: dt.datetime) -> float:
-    return (t.weekday() + (t.hour + t.minute / 60) / 24) / 7
-
-
-def _day_of_year(t: dt.datetime) -> float:
-    return (t.timetuple().tm_yday - 1) / 365.25
-
-
-_PHASES: dict[str, Phase] = {"hour": _hour, "weekday": _weekday, "day_of_year": _day_of_year}
+_PHASES: dict[str, Phase] = {
+    "hour": lambda t: (t.hour + t.minute / 60 + t.second / 3600) / 24,
+    "weekday": lambda t: (t.weekday() + (t.hour + t.minute / 60) / 24) / 7,
+    "day_of_year": lambda t: (t.timetuple().tm_yday - 1) / 365.25,
+}
 """Position within a period, from 0 to 1."""
 
 SINCE_LAST = "since_last"
@@ -65,10 +57,7 @@ class TimeFeatures:
 
     def __init__(self, names: Iterable[str]) -> None:
         names = tuple(names)
-        for name in names:
-            if name not in TIME_FEATURES:
-                raise ValueError(f"{name!r} is not among {', '.join(TIME_FEATURES)}")
-        self._phases = [(_circle(name), _PHASES[name]) for name in names if name in _PHASES]
+        self._phases = [(_circle(name), name) for name in names if name in _PHASES]
         self._since_last, self._year = SINCE_LAST in names, _YEAR in names
         self._last: float | None = None
 
@@ -77,8 +66,8 @@ class TimeFeatures:
         made: dict[str, float] = {}
         if self._phases:
             moment = dt.datetime.fromtimestamp(time, dt.UTC)
-            for (sine, cosine), phase in self._phases:
-                angle = 2 * pi * phase(moment)
+            for (sine, cosine), name in self._phases:
+                angle = 2 * pi * _PHASES[name](moment)
                 made[sine] = round(sin(angle), 12)
                 made[cosine] = round(cos(angle), 12)
         if self._year:
@@ -102,15 +91,6 @@ class TimeFeatures:
 
 def _circle(feature: str) -> tuple[str, str]:
     return f"time.{feature}.sin", f"time.{feature}.cos"
-
-
-class _Column(NamedTuple):
-    """What is made of one column: names and numbers of records; and how many records back."""
-
-    name: str
-    lags: tuple[tuple[str, int], ...]
-    means: tuple[tuple[str, int], ...]
-    depth: int
 
 
 class Lags:
@@ -138,41 +118,37 @@ class Lags:
     """
 
     def __init__(self, lags: Mapping[str, Sequence[int]], means: Mapping[str, Sequence[int]]):
-        self._columns = []
+        self._made: list[tuple[str, str, int, bool]] = []
+        self._depths: dict[str, int] = {}
         for name in dict.fromkeys((*lags, *means)):
-            of_lags = tuple((f"{name}.lag_{k}", k) for k in lags.get(name, ()))
-            of_means = tuple((f"{name}.mean_{k}", k) for k in means.get(name, ()))
-            depth = max([*(k for _, k in of_lags), *(k - 1 for _, k in of_means)])
-            self._columns.append(_Column(name, of_lags, of_means, depth))
-        self._before: dict[str, list[float]] = {each.name: [] for each in self._columns}
+            made = [(f"{name}.lag_{k}", name, k, False) for k in lags.get(name, ())]
+            made += [(f"{name}.mean_{k}", name, k, True) for k in means.get(name, ())]
+            self._depths[name] = max(k - is_mean for _, _, k, is_mean in made)
+            self._made += made
+        self._before: dict[str, list[float]] = {name: [] for name in self._depths}
         self._now: dict[str, float] = {}
 
     @property
-    def names(self) -> Iterator[tuple[str, str]]:
-        """The name of each input that is made, with the setting that makes it."""
-        for column in self._columns:
-            yield from ((name, "lags") for name, _ in column.lags)
-            yield from ((name, "rolling_means") for name, _ in column.means)
+    def names(self) -> dict[str, str]:
+        """The inputs that are made, and the setting that makes each."""
+        return {made[0]: "rolling_means" if made[3] else "lags" for made in self._made}
 
     def __call__(self, x: Mapping[str, Any]) -> dict[str, float]:
         """Return the inputs of an event with these present values, by name."""
-        made: dict[str, float] = {}
-        for name, lags, means, _ in self._columns:
+        self._now = {name: x.get(name, nan) for name in self._before}
+        found: dict[str, float | None] = {}
+        for made, name, k, is_mean in self._made:
             before = self._before[name]
             n = len(before)
-            self._now[name] = now = x.get(name, nan)
-            for lag, k in lags:
-                if k <= n and (value := before[n - k]) == value:
-                    made[lag] = value
-            for mean, k in means:
-                found = _mean([*before[max(0, n - k + 1) :], now])
-                if found is not None:
-                    made[mean] = found
-        return made
+            if is_mean:
+                found[made] = _mean([*before[max(0, n - k + 1) :], self._now[name]])
+            elif k <= n:
+                found[made] = before[n - k]
+        return {made: each for made, each in found.items() if each is not None and each == each}
 
     def accept(self) -> None:
         """Take the values of the last call as those of the last event."""
-        for name, _, _, depth in self._columns:
+        for name, depth in self._depths.items():
             before = self._before[name]
             before.append(self._now.get(name, nan))
             if len(before) > 2 * depth + 16:
@@ -181,7 +157,7 @@ class Lags:
     def state(self) -> StateDict:
         """Return the earlier values; None: missing."""
         found = {}
-        for name, _, _, depth in self._columns:
+        for name, depth in self._depths.items():
             before = self._before[name]
             latest = before[max(0, len(before) - depth) :]
             found[name] = [each if each == each else None for each in latest]

@@ -26,17 +26,17 @@ _EXCEL, _DAYS = (36_500, 80_000), (7_300, 36_500)
 of the years 1989 to 2069."""
 
 
-def time_of(value: Any, kind: FieldType, notation: Notation = USUAL) -> float | None:
-    """Return the POSIX seconds as which a run reads a value of this type; None: it is no time."""
+def read_as(value: Any, kind: FieldType, notation: Notation = USUAL) -> float | None:
+    """Return the number, or POSIX seconds, as which a run reads a value of a type; None: none."""
     try:
         return float(as_input("", value, kind, notation))
     except MalformedError:
         return None
 
 
-def known_times(values: Iterable[Any], kind: FieldType, notation: Notation = USUAL) -> list[float]:
-    """Return the times among values, in POSIX seconds."""
-    return [time for value in values if (time := time_of(value, kind, notation)) is not None]
+def all_read_as(values: Iterable[Any], kind: FieldType, notation: Notation = USUAL) -> list[float]:
+    """Return the numbers, or times, among values."""
+    return [found for value in values if (found := read_as(value, kind, notation)) is not None]
 
 
 def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
@@ -63,7 +63,7 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
     sizes = {len(text) for text in texts}
     size = sizes.pop() if len(sizes) == 1 else 0
     for form in _FORMS.get(size, ()):
-        times = known_times(texts, f"time {form}")
+        times = all_read_as(texts, f"time {form}")
         if len(times) == len(texts) and min(times) >= _OLDEST and max(times) < _LATEST:
             is_usual, grows = form.startswith("%Y"), is_monotonic(times)
             sure = is_usual and (size > 8 or (size == 8 and (is_named or grows)))

@@ -127,6 +127,8 @@ def _from_text(text: str, order: DateOrder) -> float:
 
 
 def _from_number(value: float) -> float:
+    if 2.25e7 <= value < 1e11:  # as usual: seconds, and no date
+        return float(value)
     size = abs(value)
     if not size < _LARGEST:  # also NaN, and integers beyond a double
         raise ValueError(_EXPECTED)

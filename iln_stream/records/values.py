@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from math import isfinite
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from iln_stream.errors import did_you_mean
 from iln_stream.records.amounts import amount
-from iln_stream.records.decoding import MalformedError
+from iln_stream.records.decoding import MalformedError, shown
 from iln_stream.records.times import DateOrder, posix_seconds, time_in
 
 _AS_THEY_ARE = frozenset((str, int, float, bool, type(None), bytes))
@@ -70,11 +70,10 @@ SINCE = "time since "
 
 def check_type(name: str, kind: FieldType) -> None:
     """Raise ValueError if a field can't be of a type; the message names the field."""
-    if kind in FIELD_TYPES or (isinstance(kind, str) and kind.startswith(_AMOUNT)):
+    kind = str(kind)
+    if kind in FIELD_TYPES or kind.startswith((_AMOUNT, SINCE)):
         return
-    if isinstance(kind, str) and kind.startswith(SINCE):
-        return
-    if isinstance(kind, str) and kind.startswith(_TIME):
+    if kind.startswith(_TIME):
         try:
             time_in(kind.removeprefix(_TIME))
         except ValueError as error:
@@ -82,7 +81,7 @@ def check_type(name: str, kind: FieldType) -> None:
         return
     raise ValueError(
         f"types: {name} = {kind!r} is not among {', '.join(FIELD_TYPES)}, amount in UNIT, time FORM"
-        f"{did_you_mean(str(kind), FIELD_TYPES)}"
+        f"{did_you_mean(kind, FIELD_TYPES)}"
     )
 
 
@@ -95,6 +94,14 @@ NULLS = (
     *("#DIV/0!", "#VALUE!", "."),
 )
 """Texts that mean a missing value, by default."""
+
+
+def is_missing(value: Any, nulls: Collection[str]) -> bool:
+    """Return whether a value is null, NaN, or a text that means a missing value."""
+    if isinstance(value, str):
+        return value.strip() in nulls
+    return value is None or value != value
+
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _WITH_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?([eE][+-]?\d+)?")
@@ -239,7 +246,7 @@ def _amount(name: str, value: Any, kind: FieldType, notation: Notation) -> float
         if found is None or found.unit not in ("", unit):
             wanted = "a number" if kind == "amount" else f"a number, also in {unit}"
             raise MalformedError(
-                f"{name}: expected {wanted}, got {_shown(value)}; correct it at the sender, give "
+                f"{name}: expected {wanted}, got {shown(value)}; correct it at the sender, give "
                 "the field another type (types), or list the text among null_values"
             )
         return found.value
@@ -257,7 +264,7 @@ def _time(name: str, value: Any, kind: FieldType, notation: Notation) -> float:
         return posix_seconds(value, notation.date_order)
     except (ValueError, OverflowError) as error:
         advice = _ORDER if isinstance(value, str) and _YEAR_LAST.match(value.strip()) else ""
-        raise MalformedError(f"{name}: {error}, got {_shown(value)}{advice}") from None
+        raise MalformedError(f"{name}: {error}, got {shown(value)}{advice}") from None
 
 
 _YEAR_LAST = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{4}")
@@ -274,7 +281,7 @@ def _other_decimal(name: str, value: Any, notation: Notation) -> str:
         else ""
     )
     return (
-        f"{name}: {_shown(value)} looks like a number with a decimal {mark}: if all numbers "
+        f"{name}: {shown(value)} looks like a number with a decimal {mark}: if all numbers "
         f'are written so, set decimal = "{setting}"; if only some are, rewrite them at the sender '
         f"or in a decoder; if it is no number, give the field the type category (types){more}"
     )
@@ -283,11 +290,6 @@ def _other_decimal(name: str, value: Any, notation: Notation) -> str:
 def _wrong(name: str, kind: FieldType, value: Any) -> str:
     expected = "true or false" if kind == "boolean" else "a finite number"
     return (
-        f"{name}: expected {expected}, got {_shown(value)}; correct it at the sender, give the "
+        f"{name}: expected {expected}, got {shown(value)}; correct it at the sender, give the "
         "field another type (types), or list the text among null_values"
     )
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -8,7 +8,7 @@ from typing import Any
 
 from iln_stream.errors import IlnWarning, did_you_mean
 from iln_stream.loop import EventWeights, LearnsLate, Task, takes_weights
-from iln_stream.records.fields import FieldMapping
+from iln_stream.records.fields import JOIN, FieldMapping
 from iln_stream.records.mapped import MappedDecoder, Parse
 from iln_stream.records.parsing import OwnFormat, parse_json, parse_row, parse_table_row
 from iln_stream.records.values import NULLS, NULLS_OF_0_2, Notation
@@ -75,20 +75,38 @@ def mapping_of(
             f"target: say which column of {stream.address} is the label; it has "
             f"{', '.join(stream.columns() or ())}"
         )
-    try:
-        notation = Notation(settings.decimal, settings.date_order)
-        chosen = {name: getattr(settings, name) for name in FIELDS}
-        if settings.by_key is not None and not settings.by_key.startswith("@"):
-            # A key that looks like a number is a name all the same.
-            chosen["types"] = {settings.by_key: "category"} | chosen["types"]
-        mapping = FieldMapping(**chosen, notation=notation, target_is_input=bool(settings.horizon))
-    except ValueError as error:
-        raise SettingsError(str(error)) from error
+    chosen = {name: getattr(settings, name) for name in FIELDS}
+    if settings.by_key is not None and not settings.by_key.startswith("@"):
+        # A key that looks like a number is a name all the same.
+        chosen["types"] = {settings.by_key: "category"} | chosen["types"]
+    mapping = mapping_from(chosen | {"target_is_input": bool(settings.horizon)}, settings)
     if (columns := stream.columns()) is not None:
-        named = [(name, getattr(settings, name)) for name in (_ROLES if labelled else _ROLES[1:2])]
-        for setting, name in [*named, *(("time_field", each) for each in mapping.time_parts)]:
-            _check_column(setting, name, columns, stream.address)
+        named = (*_ROLES, "time_field") if labelled else ("id_field", "time_field")
+        require_fields(
+            {name: chosen[name] for name in named}, columns, f"{stream.address} has no column"
+        )
     return mapping
+
+
+def mapping_from(
+    chosen: Mapping[str, Any], settings: FormatSettings, where: str = ""
+) -> FieldMapping:
+    """Return the mapping with these fields, in the notation of the settings."""
+    try:
+        return FieldMapping(**chosen, notation=Notation(settings.decimal, settings.date_order))
+    except ValueError as error:
+        raise SettingsError(f"{where}{error}") from error
+
+
+def require_fields(chosen: Mapping[str, Any], names: Sequence[str], lacks: str) -> None:
+    """Refuse roles of fields that are not among the names; a nested one is in one of them."""
+    for setting in (*_ROLES, "time_field"):
+        for name in (chosen.get(setting) or "").split(JOIN):
+            if name and name not in names and not name.startswith(tuple(f"{n}." for n in names)):
+                raise SettingsError(
+                    f"{setting}: {lacks} {name!r}; there are {', '.join(names)}"
+                    f"{did_you_mean(name, names)}"
+                )
 
 
 def build_decoder(
@@ -241,15 +259,6 @@ def check_format(settings: FormatSettings, stream: Scheme) -> None:
         raise SettingsError(
             f"registry: give the registry's address, as format is {settings.format}"
         )
-
-
-def _check_column(setting: str, name: str | None, columns: Sequence[str], address: str) -> None:
-    if name is None or name.startswith(tuple(f"{each}." for each in columns)) or name in columns:
-        return
-    raise SettingsError(
-        f"{setting}: {address} has no column {name!r}; it has {', '.join(columns)}"
-        f"{did_you_mean(name, columns)}"
-    )
 
 
 def build_weights(

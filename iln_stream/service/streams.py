@@ -15,8 +15,7 @@ from iln_stream.loop.outputs import (
 from iln_stream.records import PredictionEncoder
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import LabelDecoder, RecordTime
-from iln_stream.records.values import Notation
-from iln_stream.service.decoding import NOTATION, REGISTRY, mapping_of, parser_of
+from iln_stream.service.decoding import NOTATION, REGISTRY, mapping_from, mapping_of, parser_of
 from iln_stream.service.settings import (
     FormatSettings,
     KafkaSettings,
@@ -158,7 +157,7 @@ def build_label_log(settings: StreamSettings, task: Task) -> LabelLog[LabelDecod
         mapping_of_labels(own),
         parser_of(own, stream),
         "class" if task.name == "classification" else "number",
-        optional=("timestamp", "weight") if _are_as_usual(settings) else (),
+        optional=_are_as_usual(settings),
     )
     return LabelLog(stream.name, decoder)
 
@@ -200,13 +199,7 @@ def described_labels(settings: StreamSettings) -> dict[str, Any] | None:
 
 def mapping_of_labels(own: LogSettings) -> FieldMapping:
     """Return the fields of labels."""
-    try:
-        return FieldMapping(
-            **{name: getattr(own, name) for name in _FIELDS},
-            notation=Notation(own.decimal, own.date_order),
-        )
-    except ValueError as error:
-        raise SettingsError(f"labels_settings: {error}") from error
+    return mapping_from({name: getattr(own, name) for name in _FIELDS}, own, "labels_settings: ")
 
 
 def _record_time(

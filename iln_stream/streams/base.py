@@ -1,8 +1,12 @@
 """The protocols of sources, logs, sinks and appenders."""
 
+import csv
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol
+
+from iln_stream.errors import SourceError
 
 
 class StreamPartition(NamedTuple):
@@ -306,3 +310,60 @@ class Appender(Protocol):
     def close(self) -> None:
         """Close connections and files."""
         ...
+
+
+_BATCH = 500
+
+
+class IteratorSource:
+    """Gives the records of an iterator, whose offsets are their places in it, from 0.
+
+    Records before an error are returned before it is raised.
+
+    Parameters
+    ----------
+    stream
+        Name of the stream.
+    payloads
+        What the records hold; None for one that is no record, but counts in the offsets.
+    limit
+        Maximum number of payloads.
+
+    """
+
+    partitions = (0,)
+    connected = True
+    lag: int | None = None
+
+    def __init__(self, stream: str, payloads: Iterable[Any], limit: int | None) -> None:
+        self.stream = stream
+        self._origin = StreamPartition(stream, 0)
+        self._payloads = islice(payloads, limit)
+        self._error: SourceError | None = None
+        self._offset = 0
+        self.exhausted = False
+
+    def poll(self, timeout: float) -> Sequence[Record]:
+        """Return the next records without waiting."""
+        if self._error:
+            raise self._error
+        found: list[Any] = []
+        try:
+            found.extend(islice(self._payloads, _BATCH))
+        except SourceError as error:
+            # A damaged file may have given wrong records, too.
+            if not found or not isinstance(error.__cause__, ValueError | csv.Error | None):
+                raise
+            self._error = error
+        records = [
+            Record(offset, payload, self._origin)
+            for offset, payload in enumerate(found, start=self._offset)
+            if payload is not None
+        ]
+        self._offset += len(found)
+        self.exhausted = len(found) < _BATCH and not self._error
+        return records
+
+    def close(self) -> None:
+        """Let go of the iterator."""
+        self._payloads = islice((), 0)

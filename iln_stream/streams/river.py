@@ -2,20 +2,17 @@
 
 import datetime as dt
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from river import datasets
 
 from iln_stream.errors import SourceError
 from iln_stream.streams.addresses import Scheme
-from iln_stream.streams.base import Record, Source, StreamPartition
-
-_BATCH = 500
+from iln_stream.streams.base import IteratorSource, Source
 
 
-class RiverDatasetSource:
+class RiverDatasetSource(IteratorSource):
     """Returns the (x, y) pairs of a River data set, or of another iterable, as events.
 
     Dates and times become numbers, see `calendar`; boolean labels become -1 and +1.
@@ -38,41 +35,20 @@ class RiverDatasetSource:
 
     """
 
-    partitions = (0,)
-    connected = True
-
     def __init__(
         self,
         dataset: Iterable[tuple[Mapping[Any, Any], Any]],
         stream: str,
         limit: int | None = None,
     ) -> None:
-        self.stream = stream
-        self._origin = StreamPartition(stream, 0)
-        self._events = islice(dataset, limit)
-        self._n_samples = getattr(dataset, "n_samples", None)
-        self._limit = limit
-        self._offset = 0
-        self.exhausted = False
+        events = ({"x": _inputs(x), "y": _label(y)} for x, y in dataset)
+        super().__init__(stream, events, limit)
+        self._sizes = [n for n in (getattr(dataset, "n_samples", None), limit) if n is not None]
 
     @property
-    def lag(self) -> int | None:
+    def lag(self) -> int | None:  # type: ignore[override]
         """Number of events still to come, None for an endless stream."""
-        sizes = [n for n in (self._n_samples, self._limit) if n is not None]
-        return max(0, min(sizes) - self._offset) if sizes else None
-
-    def poll(self, timeout: float) -> Sequence[Record]:
-        """Return the next events without waiting."""
-        records = [
-            Record(offset, {"x": _inputs(x), "y": _label(y)}, self._origin)
-            for offset, (x, y) in enumerate(islice(self._events, _BATCH), start=self._offset)
-        ]
-        self._offset += len(records)
-        self.exhausted = len(records) < _BATCH
-        return records
-
-    def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        return max(0, min(self._sizes) - self._offset) if self._sizes else None
 
 
 def calendar(name: str, moment: dt.date) -> Iterator[tuple[str, float]]:

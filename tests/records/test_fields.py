@@ -1,10 +1,8 @@
 """Roles and types of fields, and the paths of a schema's fields."""
 
-import json
-
 import pytest
 
-from iln_stream.records.fields import FieldMapping, late_labels, schema_fields
+from iln_stream.records.fields import FieldMapping, late_labels
 
 
 def test_features_and_ignored_fields():
@@ -57,27 +55,5 @@ def test_contradictions(arguments, message):
 def test_gaps_are_no_late_labels():
     """A short file in which one column has values where another has none is one of events."""
     gaps = [{"day": i // 2, "a": None if i % 2 else i, "b": i if i % 2 else None} for i in range(9)]
-    found = [late_labels(gaps[:n], "b", lambda value: value is None) for n in (2, 4, 9)]
+    found = [late_labels(gaps[:n], "b", []) for n in (2, 4, 9)]
     assert found == [None, None, ("day", "b")]
-
-
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        ({"type": "record", "fields": [
-            {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
-            {"name": "sky", "type": {"type": "enum", "symbols": ["A"]}},
-            {"name": "shop", "type": ["null", {"type": "record", "fields": [
-                {"name": "zip", "type": "string"}, {"name": "other", "type": "Shop"}]}]},
-            {"name": "spot", "type": {"type": "array", "items": "double"}},
-        ]}, {"at", "sky", "shop.zip", "shop.other", "spot"}),
-        ({"type": "object", "properties": {"a": {"type": "number"}, "b": {"properties": {
-            "c": {"type": ["null", "string"]}}}}}, {"a", "b.c"}),
-        ("string", set()),
-    ],
-)  # fmt: skip
-def test_paths_of_a_schema(schema, expected):
-    """Fields of nested records and of unions have dotted paths; other types have one path, and a
-    text that is no JSON has none."""
-    assert schema_fields(json.dumps(schema)) == expected
-    assert schema_fields("syntax = 'proto3';") == set()

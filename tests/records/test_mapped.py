@@ -93,8 +93,8 @@ def test_two_fields_of_one_path(fields):
 @pytest.mark.parametrize(
     ("name", "mapping", "makes"),
     [
-        ("time.hour.sin", {"time_features": ["hour"]}, "the time feature hour makes"),
-        ("time.since_last", {"time_features": ["since_last"]}, "time feature since_last makes"),
+        ("time.hour.sin", {"time_features": ["hour"]}, "time_features makes"),
+        ("time.since_last", {"time_features": ["since_last"]}, "time_features makes"),
         ("a.lag_1", {"lags": {"a": [1]}}, "the setting lags makes"),
     ],
 )
@@ -414,15 +414,15 @@ def test_records_that_are_no_labels(payload, message):
 
 def test_unseen_fields_of_labels():
     """A field that no record has is warned of as one of the labels', unless it is optional."""
-    mapping = FieldMapping(target="y", id_field="id", time_field="at", weight_field="w")
-    decode = LabelDecoder(mapping, parse_json, optional=("w",))
+    mapping = FieldMapping(target="y", id_field="id", time_field="at")
+    decode = LabelDecoder(mapping, parse_json)
     decode(b'{"id": "a", "y": 1, "done": 3}', None)
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always", IlnWarning)
         decode.warn_of_unseen()
     (warned,) = given
     assert str(warned.message).startswith("labels: time_field = 'at': no record of 1 has")
-    assert "so the time of a label is that of its record" in str(warned.message)
+    assert "so the time is that of the record" in str(warned.message)
 
 
 def test_the_usual_name_is_not_taken_for_another():

@@ -1,10 +1,5 @@
-"""Settings that learn records, what to check in them, and advice where records are no events."""
+"""Settings that learn records, and what to check in them."""
 
-import json
-
-import pytest
-
-from iln_stream.records import proposal
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.inspection import inspect_fields
 from iln_stream.records.proposed_settings import proposed, remarks
@@ -120,28 +115,3 @@ def test_dates_that_nobody_can_read():
     assert found.startswith('"day" has dates with the year last, such as "01/01/1990": set date')
     read = FieldMapping(notation=Notation(date_order="dmy"))
     assert proposed(inspect_fields(records, read))["time_field"] == "day"
-
-
-@pytest.mark.parametrize(
-    ("fields", "label"),
-    [
-        ({"a": 1, "label": 2, "b": 3}, "label"),
-        ({"y": 1, "label": 2}, "y"),
-        ({"rooms": 3, "price": 1.5, "city": "Bonn"}, "price"),
-        ({"sky": "clear", "up": "yes"}, "up"),
-    ],
-)
-def test_proposal_for_a_record(fields, label):
-    """The guess is a field with a usual name, or else the last number, or else the last field; of
-    many fields only some are shown."""
-    assert f"If {label} is the label" in proposal(json.dumps(fields))
-    text = proposal(json.dumps({f"a{i}": i for i in range(1000)}))
-    assert "and 992 more" in text
-    assert len(text) < 400
-
-
-@pytest.mark.parametrize("payload", ["", "price,rooms", "[1, 2]", "{}", '{"x": [1]}'])
-def test_no_fields_to_use(payload):
-    """For a record without usable fields, the proposal shows the format of an event."""
-    assert "An event is " in proposal(payload)
-    assert '"x"' in proposal(payload)

@@ -76,5 +76,3 @@ def test_since_last():
     assert made(103.0) == made(103.0) == {"time.since_last": 3.0}
     made.accept(103.0)
     assert made(50.0) == {"time.since_last": 0.0}
-    with pytest.raises(ValueError, match="'hours' is not among hour, weekday"):
-        TimeFeatures(["hours"])

@@ -8,7 +8,6 @@ would decide what a cell is, which `iln_stream.records` does for all formats ali
 
 import bz2
 import csv
-import errno
 import gzip
 import io
 import lzma
@@ -18,19 +17,18 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import count, islice, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, cast
 
 from iln_stream.errors import IlnWarning, SourceError
-from iln_stream.streams.base import Record, StreamPartition
+from iln_stream.streams.base import IteratorSource
 
 _COMPRESSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     r"\x1f\x8b": (".gz", gzip.open),
     r"BZh\d1AY&SY": (".bz2", bz2.open),
     r"\xfd7zXZ\0": (".xz", lzma.open),
-    r"PK\x03\x04": (".zip", lambda path: _archive(path).open(_only_member(path))),
+    r"PK\x03\x04": (".zip", lambda path: _open_member(path)),
 }
 """How a file is opened that begins with these bytes, whatever its name; or that is named so, and
 begins with no text: it is damaged."""
@@ -51,59 +49,47 @@ def open_binary(path: Path) -> BinaryIO:
         is_text = "".join(head.split()).isprintable()
         for mark, (suffix, opens) in _COMPRESSED.items():
             if re.match(mark, head) or (path.suffix.lower() == suffix and not is_text):
-                with _damage():
-                    decompressed = _Decompressed(opens(path))
-                    return cast(BinaryIO, io.BufferedReader(decompressed, 1 << 16))
+                return cast(BinaryIO, opens(path))
     return path.open("rb")
 
 
-@contextmanager
-def _damage() -> Iterator[None]:
-    """Raise the errors of all libraries that decompress as OSError."""
-    try:
-        yield
-    except (EOFError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
-        raise OSError(errno.EIO, f"it is damaged: {error}") from error
+READ_ERRORS = (
+    *(OSError, EOFError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile),
+    *(UnicodeDecodeError, csv.Error),
+)
+"""What reading a file may raise: also the libraries that decompress it, and its text."""
 
 
-class _Decompressed(io.RawIOBase):
-    """A file that is decompressed as it is read."""
-
-    def __init__(self, opened: BinaryIO) -> None:
-        self._opened = opened
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._opened.seek(offset, whence)
-
-    def readinto(self, buffer: Any) -> int:
-        with _damage():
-            content = self._opened.read(len(buffer))
-        buffer[: len(content)] = content
-        return len(content)
-
-    def close(self) -> None:
-        self._opened.close()
-        super().close()
+def unreadable(file: Path | str, error: Exception, n_lines: int | None = None) -> SourceError:
+    """Return the error of a file that can't be read (after some lines), with the remedy."""
+    why = f"it is damaged: {error}"
+    if isinstance(error, UnicodeDecodeError):
+        why = (
+            f"it is not in UTF-8, as it has the byte {error.object[error.start]:#04x}; convert it "
+            "from its own encoding, for instance by `iconv -f WINDOWS-1252 -t UTF-8` (CP949 from "
+            "Korea, CP932 from Japan, GB18030 from China, WINDOWS-1251 for Cyrillic)"
+        )
+    elif isinstance(error, csv.Error):
+        why = f"it is not CSV: {error}"
+    elif isinstance(error, OSError):
+        why = error.strerror or str(error)
+    after = "" if n_lines is None else f" after line {n_lines}"
+    return SourceError(f"can't read {file}{after}: {why}")
 
 
-def _archive(path: Path) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(path)
-    except (RuntimeError, zipfile.BadZipFile) as error:
-        raise SourceError(f"{path.name} is no whole archive: get it again") from error
+def _open_member(path: Path) -> Any:
+    name = _only_member(path)
+    return zipfile.ZipFile(path).open(name)
 
 
 def _only_member(path: Path) -> str:
-    names = _archive(path).namelist()
-    names = [each for each in names if not (each.endswith("/") or each.startswith("__MACOSX/"))]
+    try:
+        names = zipfile.ZipFile(path).namelist()
+    except (RuntimeError, zipfile.BadZipFile) as error:
+        raise SourceError(f"{path.name} is no whole archive: get it again") from error
     if "xl/workbook.xml" in names:
         raise SourceError(f"{path.name} is a spreadsheet: {SAVE_AS_CSV}")
+    names = [each for each in names if not (each.endswith("/") or each.startswith("__MACOSX/"))]
     if len(names) != 1:
         raise SourceError(
             f"{path.name} has {len(names)} files ({', '.join(names[:5])}): unpack the one to read"
@@ -114,74 +100,70 @@ def _only_member(path: Path) -> str:
 SAVE_AS_CSV = "save the sheet as CSV, in the spreadsheet program or with pandas, and give that file"
 
 
-def encoding_of(path: Path) -> str:
-    """Return the encoding of a file: UTF-8, UTF-16, or UTF-32 if it has a mark."""
+LARGEST_WHOLE = 1 << 28
+"""Bytes of a file that is held in memory as a whole."""
+
+
+def whole(opened: BinaryIO, path: Path) -> bytes:
+    """Return all of a file, of which a compressed one may have more than the memory."""
+    content = opened.read(LARGEST_WHOLE + 1)
+    if len(content) > LARGEST_WHOLE:
+        raise SourceError(
+            f"{path.name} has more than {LARGEST_WHOLE:,} bytes, the most of an array or of a file "
+            "in UTF-16: convert it to rows or lines of JSON in UTF-8, which are read one by one"
+        )
+    return content
+
+
+def open_utf_8(path: Path) -> BinaryIO:
+    """Open a text; one in UTF-16 is read as a whole: the last byte of a line does not tell it."""
     with open_binary(path) as opened:
         head = opened.read(1024)
-    if head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
-        return "utf-32"
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
     # Half of the bytes of ASCII text in UTF-16 are 0, and none of any in UTF-8.
     odd, even = head[1::2].count(0), head[::2].count(0)
-    if max(odd, even) > len(head) // 4:
-        return "utf-16-le" if odd > even else "utf-16-be"
+    if head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        encoding = "utf-32"
+    elif head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "utf-16"
+    elif max(odd, even) > len(head) // 4:
+        encoding = "utf-16-le" if odd > even else "utf-16-be"
+    else:
+        return open_binary(path)
+    with open_binary(path) as opened:
+        return io.BytesIO(whole(opened, path).decode(encoding).encode())
+
+
+def _opened(path: Path) -> TextIO:
     # Spreadsheets write a byte order mark, which "utf-8" would read as part of a column name.
-    return "utf-8-sig"
+    return io.TextIOWrapper(open_utf_8(path), newline="", encoding="utf-8-sig")
 
 
 SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "blank": " "}
 """Characters by the names that the setting `separator` has for them."""
 
 
-class _Table(NamedTuple):
-    """Where rows of one width begin."""
-
-    width: int
-    n_before: int
-
-
-def guessed_separator(lines: Sequence[str], preferred: str = ",") -> str | None:
+def _guessed_separator(lines: Sequence[str], preferred: str) -> str | None:
     """Return the name of the separator that gives most lines as many cells as the first has.
 
-    Parameters
-    ----------
-    lines
-        The beginning of a file; a quoted cell may have line breaks. Lines before the table may have
-        fewer cells.
-    preferred
-        Taken if it fits, even if another one gives more cells.
-
-    Returns
-    -------
-    str or None
-        None if no separator gives at least two columns.
-
-    Examples
-    --------
-    >>> from iln_stream.streams.files.csv import guessed_separator
-    >>> guessed_separator(["temp;price", "21,5;12,5", "3,0;9"])
-    ';'
-
+    Lines before the table may have fewer cells. The preferred one is taken if it fits, even if
+    another one gives more cells; None: no separator gives at least two columns.
     """
     tables = {name: _table(lines, name) for name in SEPARATORS}
     tables = {name: table for name, table in tables.items() if table.width}
     if preferred in tables and not tables[preferred].n_before:
         has_header = any(map(str.isalpha, lines[0]))  # without one, 1,5;2,5 has three cells
-        return preferred if has_header else max(tables, key=lambda name: _n_values(lines, name))
+        return preferred if has_header else max(tables, key=lambda name: tables[name].n_values)
     if len(tables) > 1:  # the blank in `2026-01-01 12:00` separates nothing
         tables.pop("blank", None)
     return min(tables, key=lambda name: (tables[name].n_before, -tables[name].width), default=None)
 
 
-def _cells(lines: Sequence[str], separator: str) -> list[list[str]]:
-    return [row for row in csv.reader(lines, **_format(separator)) if row]
+class _Table(NamedTuple):
+    """How wide rows are (0: they differ), how many narrower ones precede, the share of values."""
 
-
-def _n_values(lines: Sequence[str], separator: str) -> float:
-    """Return the share of cells that are numbers or times."""
-    cells = [cell.strip() for row in _cells(lines, separator) for cell in row]
-    return sum(_VALUE.fullmatch(cell) is not None for cell in cells) / len(cells)
+    width: int
+    n_before: int
+    n_values: float
 
 
 def _format(separator: str) -> dict[str, Any]:
@@ -190,11 +172,11 @@ def _format(separator: str) -> dict[str, Any]:
 
 
 def _table(lines: Sequence[str], separator: str) -> _Table:
-    """Return the width of the rows, and how many narrower ones precede; 0: rows differ."""
     try:
-        widths = [len(row) for row in _cells(lines, separator)]
+        rows = [row for row in csv.reader(lines, **_format(separator)) if row]
     except csv.Error:
-        return _Table(0, 0)
+        rows = []
+    widths = [*map(len, rows)]
     if len(widths) > 2:
         widths.pop()  # the last line may be the first one of a quoted cell
     ((width, n),) = Counter(widths).most_common(1) or [(0, 0)]
@@ -202,7 +184,13 @@ def _table(lines: Sequence[str], separator: str) -> _Table:
     same = n > 1 or len(widths) <= 2
     share = widths.count(width) / max(1, len(widths) - n_before)
     is_table = width > 1 and same and share >= (1.0 if separator == "blank" else _MOSTLY)
-    return _Table(width if is_table and all(w < width for w in widths[:n_before]) else 0, n_before)
+    is_table = is_table and all(w < width for w in widths[:n_before])
+    are_values = [_VALUE.fullmatch(cell.strip()) is not None for row in rows for cell in row]
+    n_values = sum(are_values) / max(1, len(are_values))
+    return _Table(width if is_table else 0, n_before, n_values)
+
+
+_Row = dict[Any, Any]
 
 
 class Layout(NamedTuple):
@@ -210,14 +198,11 @@ class Layout(NamedTuple):
 
     Parameters
     ----------
-    encoding
-        Of its text.
     separator
         Name of the separator, among `SEPARATORS`.
     columns
-        Names of the columns. Those without a name are called `column_1` and so on by their place.
-    valueless
-        Those without a name that have no value in the first rows: separators at the ends of lines.
+        Names of the columns. Those without a name are called `column_1` and so on by their place;
+        at the end, without values, they are the separators at the ends of lines, and no columns.
     n_before
         Lines before the first record.
     has_comments
@@ -225,25 +210,17 @@ class Layout(NamedTuple):
 
     """
 
-    encoding: str
     separator: str
     columns: list[str]
-    valueless: frozenset[str]
     n_before: int
     has_comments: bool
 
-
-BATCH = 500
-"""Rows that are returned together."""
 
 LONGEST_LINE = 16 << 20
 """Bytes, or characters of a file of rows: who sends or packs more must not fill the memory."""
 
 _FIRST_LINES, _FIRST_COLUMNS = 50, 1_000
 """Lines and columns from which the layout is guessed."""
-
-BEYOND = "cells beyond the header"
-"""Field of a row that has more cells than the header."""
 
 _COMMENT = "#"
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
@@ -263,51 +240,7 @@ _NOTHING = {"", "na", "n/a", "nan", "null", "none", "?", "-"}
 _MOSTLY = 0.8
 
 
-class RowSource:
-    """Reads the rows of a file in batches; rows before an error are returned before it is raised.
-
-    An empty row counts for the offset, and is left out.
-    """
-
-    partitions = (0,)
-    connected = True
-    lag = None
-
-    def __init__(self, name: str, rows: Iterator[dict[str, Any]], limit: int | None) -> None:
-        self.stream = name
-        self._origin = StreamPartition(name, 0)
-        self._rows = islice(rows, limit)
-        self._error: SourceError | None = None
-        self._offset = 0
-        self.exhausted = False
-
-    def poll(self, timeout: float) -> Sequence[Record]:
-        """Return the next rows without waiting."""
-        if self._error:
-            raise self._error
-        rows: list[dict[str, Any]] = []
-        try:
-            rows.extend(islice(self._rows, BATCH))
-        except SourceError as error:
-            # A damaged file may have given wrong rows, too.
-            if not rows or isinstance(error.__cause__, OSError):
-                raise
-            self._error = error
-        records = [
-            Record(offset, row, self._origin)
-            for offset, row in enumerate(rows, start=self._offset)
-            if row
-        ]
-        self._offset += len(rows)
-        self.exhausted = len(rows) < BATCH and not self._error
-        return records
-
-    def close(self) -> None:
-        """Close the file."""
-        self._rows = iter(())  # type: ignore[assignment]
-
-
-class CsvSource(RowSource):
+class CsvSource(IteratorSource):
     """Reads a file of rows; each record is a row, as texts by column.
 
     Comments (lines that begin with #, if one stands before the table), blank lines, a line `sep=;`
@@ -342,8 +275,7 @@ class CsvSource(RowSource):
         columns: Sequence[str] = (),
     ) -> None:
         path = Path(file)
-        layout = layout_of(path, separator, columns)
-        super().__init__(path.name, _rows(path, layout), limit)
+        super().__init__(path.name, _rows(path, layout_of(path, separator, columns)), limit)
 
 
 def layout_of(path: Path, separator: str = ",", columns: Sequence[str] = ()) -> Layout:
@@ -355,34 +287,40 @@ def layout_of(path: Path, separator: str = ",", columns: Sequence[str] = ()) -> 
         As of `CsvSource`.
 
     """
-    lines, encoding = _first_lines(path)
-    guessed = guessed_separator([*_table_lines(lines).values()], separator)
+    try:
+        with _opened(path) as opened:
+            lines = list(islice(_lines(opened, path.name, []), _FIRST_LINES))
+    except READ_ERRORS as error:
+        raise unreadable(path, error) from error
+    if "".join(lines).lstrip().lower().startswith(("<!doctype", "<html", "<?xml")):
+        raise SourceError(f"{path.name} is a page in HTML or XML, no CSV file: download it again")
+    guessed = _guessed_separator([*_table_lines(lines).values()], separator)
     if guessed not in (separator, None):
-        raise SourceError(
-            f"{path.name}: its columns seem to be separated by {guessed}, not by {separator}: set "
-            f"separator = {guessed!r}"
+        raise _LacksError(
+            f"{path.name}: its columns seem to be separated by {guessed}, not by {separator}",
+            separator=guessed,
         )
-    return _layout(path.name, lines, encoding, separator, columns)
+    return _layout(path.name, lines, separator, columns)
 
 
 def guessed_layout(path: Path, preferred: str = ",") -> dict[str, Any]:
-    """Return the settings with which a file can be read: `separator`, and `columns` if needed."""
-    lines, encoding = _first_lines(path)
-    separator = guessed_separator([*_table_lines(lines).values()], preferred) or ","
-    try:
-        _layout(path.name, lines, encoding, separator, ())
-    except _NeedsColumnsError as error:
-        return {"separator": separator, "columns": tuple(error.columns)}
-    return {"separator": separator}
+    """Return the settings without which a file can't be read: `separator` and `columns`, if any."""
+    settings: dict[str, Any] = {}
+    for _ in range(2):
+        try:
+            layout_of(path, **{"separator": preferred, **settings})
+        except _LacksError as error:
+            settings |= error.settings
+    return settings
 
 
-class _NeedsColumnsError(SourceError):
-    """The first row does not name the columns, or names two alike."""
+class _LacksError(SourceError):
+    """The file can be read with another setting."""
 
-    def __init__(self, problem: str, columns: list[str]) -> None:
-        named = ", ".join(f'"{name}"' for name in columns)
-        super().__init__(f"{problem}: name the columns, such as columns = [{named}]")
-        self.columns = columns
+    def __init__(self, problem: str, **settings: Any) -> None:
+        ((name, value),) = settings.items()
+        super().__init__(f"{problem}: set {name} = {value!r}")
+        self.settings = settings
 
 
 def _table_lines(lines: Sequence[str]) -> dict[int, str]:
@@ -402,41 +340,36 @@ def _comments(lines: Sequence[str]) -> list[str]:
     return comments if comments[:1] == texts[:1] and comments != texts else []
 
 
-def _layout(
-    name: str, lines: Sequence[str], encoding: str, separator: str, given: Sequence[str]
-) -> Layout:
+def _layout(name: str, lines: Sequence[str], separator: str, given: Sequence[str]) -> Layout:
     numbered, comments = _table_lines(lines), _comments(lines)
     body, numbers = list(numbered.values()), list(numbered)
-    rows, ends = [], [0]  # the last line of each row
     reader = csv.reader(body, **_format(separator))
     try:
+        ends, rows = [0], []  # the last line of each row
         for row in reader:
             rows.append(row)
             ends.append(numbers[reader.line_num - 1])
     except csv.Error as error:
-        raise SourceError(f"{name} is not a CSV file in UTF-8: {error}") from error
+        raise unreadable(name, error) from error
     n = _table(body, separator).n_before
     before, rows = rows[:n], rows[n:]
     header = [cell.strip() for cell in (rows or [[]])[0]]
     is_header = _is_header(header, rows[1:])
-    if not is_header and rows and (outer := _outer_header(comments, before, rows, separator)):
-        header, is_header = outer, True
-    elif rows and (is_header or not (given or is_header is False)):
-        n, rows = n + 1, rows[1:]
-    if given:
-        if len(given) != len(header) and header:
-            raise SourceError(
-                f"{name}: columns has {len(given)} names, and a row has {len(header)} cells: name "
-                "each column"
-            )
-        if not is_header and {cell for cell in header if cell} <= set(given):
-            n, rows = n + 1, rows[1:]
-        header = list(given)
-    elif is_header is False:
-        raise _NeedsColumnsError(
-            f"{name}: its first row is no header, but a record ({', '.join(header[:5])})",
-            [f"column_{i}" for i in range(1, len(header) + 1)],
+    outer = None if is_header or not rows else _outer_header(comments, before, rows, separator)
+    if given and len(given) != len(outer or header) and header:
+        raise SourceError(
+            f"{name}: columns has {len(given)} names, and a row has {len(header)} cells: name "
+            "each column"
         )
+    if outer is None:
+        if is_header is False and not given:
+            raise _LacksError(
+                f"{name}: its first row is no header, but a record ({', '.join(header[:5])})",
+                columns=[f"column_{i}" for i in range(1, len(header) + 1)],
+            )
+        if rows and (is_header or not given or set(header) - {""} <= set(given)):
+            n, rows = n + 1, rows[1:]
+    header = list(given) or outer or header
     titles = before if before and before[-1] != [cell for cell in header if cell] else []
     units = _units(rows)
     if left_out := [*titles, *units]:
@@ -446,10 +379,8 @@ def _layout(
             IlnWarning,
             stacklevel=2,
         )
-    n, rows = n + len(units), rows[len(units) :]
-    return _named(
-        name, Layout(encoding, separator, header, frozenset(), ends[n], bool(comments)), rows
-    )
+    columns = _named(name, header, rows[len(units) :])
+    return Layout(separator, columns, ends[n + len(units)], bool(comments))
 
 
 def _outer_header(
@@ -495,7 +426,7 @@ def _seen(first: Sequence[str], rest: Sequence[Sequence[str]]) -> tuple[int, int
     """Count a row's texts above values, values above values, texts again below, other texts."""
     names = values = again = texts = 0
     for at, cell in enumerate(map(str.strip, first)):
-        cells = (row[at].strip() for row in rest if len(row) > at)
+        cells = map(str.strip, _column(at, rest))
         below = [each for each in cells if each.lower() not in _NOTHING]
         is_value = _VALUE.fullmatch(cell) is not None
         is_text = cell.lower() not in _NOTHING and not is_value
@@ -514,63 +445,44 @@ def _is_range(cells: Sequence[str]) -> bool:
     return len(numbers) > 2 and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
 
 
-def _named(name: str, layout: Layout, rows: Sequence[Sequence[str]]) -> Layout:
-    """Return the layout in which each column has a name of its own."""
-    header = [cell.strip().strip(_MARK) for cell in layout.columns]
+def _named(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a name of its own for each column but those that are blank, at the end."""
+    header = [cell.strip().strip(_MARK) for cell in header]
     columns = [cell or f"column_{at}" for at, cell in enumerate(header, start=1)]
-    valueless = {
-        column
-        for at, (cell, column) in enumerate(zip(header, columns, strict=True))
-        if not cell and not any(row[at].strip() for row in rows if len(row) > at)
-    }
     if twice := sorted(each for each, n in Counter(columns).items() if n > 1):
         seen: Counter[str] = Counter()
         for at, column in enumerate(columns):
             seen[column] += 1
             columns[at] = column if seen[column] == 1 else f"{column}_{seen[column]}"
-        raise _NeedsColumnsError(
-            f"{name} has more than one column named {', '.join(twice)}", columns
+        raise _LacksError(
+            f"{name} has more than one column named {', '.join(twice)}", columns=columns
         )
-    return layout._replace(columns=columns, valueless=frozenset(valueless))
+    while columns and not any(map(str.strip, _column(len(columns) - 1, [header, *rows]))):
+        columns.pop()
+    return columns
 
 
-def _first_lines(path: Path) -> tuple[list[str], str]:
-    try:
-        encoding = encoding_of(path)
-        with _opened(path, encoding) as opened:
-            lines = list(islice(_lines(opened, path.name, []), _FIRST_LINES))
-    except OSError as error:
-        raise SourceError(f"can't read {path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path.name} is not a CSV file in UTF-8: {_why(error)}") from error
-    if "".join(lines).lstrip().lower().startswith(("<!doctype", "<html", "<?xml")):
-        raise SourceError(f"{path.name} is a page in HTML or XML, no CSV file: download it again")
-    return lines, encoding
+def _column(at: int, rows: Iterable[Sequence[str]]) -> list[str]:
+    return [row[at] for row in rows if len(row) > at]
 
 
-def _rows(path: Path, layout: Layout) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, layout: Layout) -> Iterator[_Row | None]:
     seen: list[str] = []
-    with _opened(path, layout.encoding) as opened:
+    with _opened(path) as opened:
         lines = _lines(opened, path.name, seen)
         for _ in islice(lines, layout.n_before):
             pass
         if layout.has_comments:
             lines = ("\n" if line.startswith(_COMMENT) else line for line in lines)
         rows = csv.reader(lines, strict=True, **_format(layout.separator))
-        found = _closed(rows, seen, layout)
         try:
-            yield from _without(found, layout.valueless) if layout.valueless else found
-        except (UnicodeDecodeError, csv.Error) as error:
+            yield from _closed(rows, seen, layout)
+        except READ_ERRORS as error:
             n = layout.n_before + rows.line_num - len(seen)
-            raise SourceError(
-                f"{path.name} is not CSV in UTF-8 after line {n}: {_why(error)}"
-            ) from error
-        except OSError as error:
-            n, why = layout.n_before + rows.line_num - len(seen), error.strerror or error
-            raise SourceError(f"can't read {path} after line {n}: {why}") from error
+            raise unreadable(path, error, n) from error
 
 
-def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Iterator[dict[str, Any]]:
+def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Iterator[_Row | None]:
     """Yield rows by column, as `csv.DictReader` does with a call more for each row.
 
     One whose quotes are odd is read loosely, unless it would swallow other lines. `seen` gets the
@@ -591,21 +503,12 @@ def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Itera
             row = next(csv.reader(seen, **_format(layout.separator)))
         if len(row) == width:
             # Separators alone are a blank line.
-            yield dict(zip(columns, row)) if any(row) else {}  # noqa: B905  # a keyword takes time
-        elif row:  # cells beyond the header are kept, so that the row becomes a dead letter
-            cells: dict[str, Any] = dict(zip_longest(columns, row[:width]))
-            if row[width:]:
-                cells[BEYOND] = row[width:]
-            yield cells if any(cells.values()) else {}
-
-
-def _without(rows: Iterable[dict[str, Any]], valueless: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Leave out columns without a name where they have no value."""
-    for row in rows:
-        for name in valueless:
-            if not row.get(name, name):
-                del row[name]
-        yield row
+            yield dict(zip(columns, row)) if any(row) else None  # noqa: B905  # it takes time
+        elif row:  # a value beyond the header is kept, so that the row becomes a dead letter
+            cells: _Row = dict(zip_longest(columns, row[:width]))
+            if any(map(str.strip, row[width:])):
+                cells[None] = row[width:]
+            yield cells if any(cells.values()) else None
 
 
 def _lines(opened: TextIO, name: str, seen: list[str]) -> Iterator[str]:
@@ -626,19 +529,4 @@ def too_long(name: str, number: int) -> SourceError:
     return SourceError(
         f"{name}: line {number} is longer than {LONGEST_LINE:,}, which is the most: give each "
         "event a line"
-    )
-
-
-def _opened(path: Path, encoding: str) -> TextIO:
-    return io.TextIOWrapper(open_binary(path), newline="", encoding=encoding)
-
-
-def _why(error: UnicodeDecodeError | csv.Error) -> str:
-    """Return what is wrong, with the remedy if it is the encoding."""
-    if not isinstance(error, UnicodeDecodeError):
-        return str(error)
-    return (
-        f"it has the byte {error.object[error.start]:#04x}; convert it from its own encoding, for "
-        "instance by `iconv -f WINDOWS-1252 -t UTF-8` (CP949 from Korea, CP932 from Japan, GB18030 "
-        "from China, WINDOWS-1251 for Cyrillic)"
     )

@@ -12,13 +12,15 @@ from typing import Any, BinaryIO, cast
 
 from iln_stream.errors import ReaderGoneError, SinkError, SourceError
 from iln_stream.files import make_folder, sync_folder
-from iln_stream.streams.base import Record, StreamPartition
+from iln_stream.streams.base import IteratorSource, Record, StreamPartition
 from iln_stream.streams.files.csv import (
     LONGEST_LINE,
-    encoding_of,
+    READ_ERRORS,
     name_inside,
-    open_binary,
+    open_utf_8,
     too_long,
+    unreadable,
+    whole,
 )
 
 log = logging.getLogger(__name__)
@@ -105,9 +107,6 @@ class JsonLinesSink:
 
 _CHUNK = 1 << 18
 
-LARGEST_WHOLE = 1 << 28
-"""Bytes of a file that is held in memory as a whole."""
-
 
 class JsonLinesSource:
     """Reads JSON lines; the offset is the line's number, from 0. Blank lines are skipped.
@@ -139,9 +138,9 @@ class JsonLinesSource:
     ) -> None:
         if isinstance(file, (str, Path)):
             try:
-                opened = _in_utf_8(Path(file))
-            except OSError as error:
-                raise SourceError(f"can't read {file}: {error.strerror or error}") from error
+                opened = open_utf_8(Path(file))
+            except READ_ERRORS as error:
+                raise unreadable(file, error) from error
             self.stream = stream or Path(file).name
         else:
             opened = file
@@ -153,19 +152,14 @@ class JsonLinesSource:
         self._n_unfinished = 0
         self._n_lines = 0
         self._still_wanted = limit
-        self._at_end = False
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether all lines up to the end of the file, or up to the limit, were returned."""
-        return self._at_end
+        self.exhausted = False
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next lines; wait up to `timeout` seconds if they come from a pipe."""
         if self._pipe and not self._pipe.select(timeout):
             return []
         lines = self._read()
-        while not (lines or self._at_end or self._pipe):  # a file's line longer than a chunk
+        while not (lines or self.exhausted or self._pipe):  # a file's line longer than a chunk
             lines = self._read()
         first = self._n_lines
         self._n_lines += len(lines)
@@ -177,7 +171,7 @@ class JsonLinesSource:
         if self._still_wanted is not None:
             records = records[: self._still_wanted]
             self._still_wanted -= len(records)
-            self._at_end = self._at_end or self._still_wanted == 0
+            self.exhausted = self.exhausted or self._still_wanted == 0
         return records
 
     def _read(self) -> list[bytes]:
@@ -185,11 +179,9 @@ class JsonLinesSource:
         # read1 leaves no data in a buffer, where `select` would not see it.
         try:
             chunk = self._file.read1(_CHUNK)
-        except OSError as error:
-            raise SourceError(
-                f"can't read {self.stream} after line {self._n_lines}: {error.strerror or error}"
-            ) from error
-        self._at_end = not chunk
+        except READ_ERRORS as error:
+            raise unreadable(self.stream, error, self._n_lines) from error
+        self.exhausted = not chunk
         first, *others = chunk.split(b"\n")
         self._unfinished.append(first)  # joined only once, because a line may be very long
         self._n_unfinished += len(first)
@@ -200,7 +192,7 @@ class JsonLinesSource:
             lines = [b"".join(self._unfinished), *others[:-1]]
             self._unfinished = [others[-1]]
             self._n_unfinished = len(others[-1])
-        elif self._at_end and any(self._unfinished):
+        elif self.exhausted and any(self._unfinished):
             lines = [b"".join(self._unfinished)]
             self._unfinished = []
         return lines
@@ -210,42 +202,23 @@ class JsonLinesSource:
         self._file.close()
 
 
-def _in_utf_8(path: Path) -> BinaryIO:
-    """Open a file; one in UTF-16 is read as a whole: the last byte of a line does not tell it."""
-    if (encoding := encoding_of(path)) == "utf-8-sig":
-        return open_binary(path)
-    with open_binary(path) as opened:
-        return io.BytesIO(_whole(opened, path).decode(encoding).encode())
-
-
-def _whole(opened: BinaryIO, path: Path) -> bytes:
-    """Return all of a file, of which a compressed one may have more than the memory."""
-    content = opened.read(LARGEST_WHOLE + 1)
-    if len(content) > LARGEST_WHOLE:
-        raise SourceError(
-            f"{path.name} has more than {LARGEST_WHOLE:,} bytes, the most of an array or of a file "
-            "in UTF-16: convert it to lines of JSON in UTF-8, which are read one by one"
-        )
-    return content
-
-
 def is_document(path: Path) -> bool:
     """Return whether a JSON file is one value, not one in each line: a list, or an object.
 
     One line that is an object counts as one in files called `.json` only.
     """
     try:
-        with _in_utf_8(path) as opened:
+        with open_utf_8(path) as opened:
             parts = iter(lambda: opened.readline(LONGEST_LINE), b"")
             lines = (part.removeprefix(BOM_UTF8).strip() for part in parts if part.strip())
             first, is_last = next(lines, b""), next(lines, None) is None
-    except OSError:
+    except READ_ERRORS:
         return False  # who opens it says why
     is_json = name_inside(path).lower().endswith(".json")
     return first in (b"[", b"{") or (is_json and (is_last or first.startswith(b"[")))
 
 
-class JsonArraySource(JsonLinesSource):
+class JsonArraySource(IteratorSource):
     """Reads a file that is one array of JSON objects; the offset is the place in it, from 0.
 
     The array is held in memory: write JSON lines for one that is larger.
@@ -260,40 +233,28 @@ class JsonArraySource(JsonLinesSource):
     """
 
     def __init__(self, file: Path, limit: int | None = None) -> None:
-        super().__init__(file)
         try:
-            found = json.loads(_whole(self._file, file), object_pairs_hook=_distinct)
+            with open_utf_8(file) as opened:
+                found = json.loads(whole(opened, file), object_pairs_hook=_distinct)
         except json.JSONDecodeError as error:
             raise SourceError(
                 f"{file} is neither an array of JSON objects nor one object a line, from line "
                 f"{error.lineno} on: `jq -c . {file.name}` writes lines, and shows what is wrong"
             ) from error
+        except READ_ERRORS as error:
+            raise unreadable(file, error) from error
         except ValueError as error:
             raise SourceError(f"{file}: {error}") from error
-        except OSError as error:
-            raise SourceError(f"can't read {file}: {error.strerror or error}") from error
         if isinstance(found, dict):
             lists = (name for name, v in found.items() if isinstance(v, list) and len(v) > 1)
             if (name := next(lists, None)) is not None:
-                tool = "pandas (orient='records')"
-                if isinstance(found[name][0], dict):
-                    tool = f"`jq -c '.{name}[]' {file.name}`"
                 raise SourceError(
                     f"{file} is one object, and its {name!r} is a list: write a record in each "
-                    f"line, such as with {tool}"
+                    f"line: with `jq -c '.{name}[]' {file.name}`, or pandas (orient='records')"
                 )
             found = [found]
-        self._found = found[:limit]
-
-    def poll(self, timeout: float) -> Sequence[Record]:
-        """Return all objects."""
-        found, self._found, self._at_end = self._found, [], True
-        return [
-            Record(
-                offset, each if isinstance(each, dict) else json.dumps(each).encode(), self._origin
-            )
-            for offset, each in enumerate(found)
-        ]
+        rows = (each if isinstance(each, dict) else json.dumps(each).encode() for each in found)
+        super().__init__(file.name, rows, limit)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,7 +8,10 @@ import pyarrow as pa
 from pyarrow.parquet import ParquetFile
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.files.csv import BATCH, RowSource
+from iln_stream.streams.base import IteratorSource
+from iln_stream.streams.files.csv import unreadable
+
+_BATCH = 500
 
 _BUFFER = 1 << 20
 """Bytes that are read at once of each column, however large the file's groups of rows are."""
@@ -16,7 +19,7 @@ _BUFFER = 1 << 20
 _PER_SECOND = {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
-class ParquetSource(RowSource):
+class ParquetSource(IteratorSource):
     """Reads a Parquet file; each record is a row, by column.
 
     Values are Python's: `None` for null, `datetime` values in nested columns and `float` POSIX
@@ -69,7 +72,7 @@ def _opened(path: Path) -> Any:
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise SourceError(f"{path.name} is no Parquet file: {error}") from error
     except OSError as error:
-        raise SourceError(f"can't read {path}: {error.strerror or error}") from error
+        raise unreadable(path, error) from error
     if twice := sorted({name for name in names if names.count(name) > 1}):
         file.close()
         raise SourceError(f"{path.name} has more than one column named {', '.join(twice)}")
@@ -89,7 +92,7 @@ def _rows(path: Path, file: Any) -> Iterator[dict[str, Any]]:
     names = file.schema_arrow.names
     n_read = 0
     try:
-        for batch in file.iter_batches(BATCH):
+        for batch in file.iter_batches(_BATCH):
             for cells in zip(*map(_values, batch.columns), strict=True):
                 yield dict(zip(names, cells, strict=True))
             n_read += batch.num_rows

@@ -31,7 +31,7 @@ def rows(tmp_path, content, name="table.csv", **options):
         ("a,y\n1,2\n4,\n", [{"a": "1", "y": "2"}, {"a": "4", "y": ""}]),
         (
             "a,y\n1\n1,5,2\n",
-            [{"a": "1", "y": None}, {"a": "1", "y": "5", "cells beyond the header": ["2"]}],
+            [{"a": "1", "y": None}, {"a": "1", "y": "5", None: ["2"]}],
         ),
         ('a,"the b"\r\n"1, or\r\n2", 3\r\n', [{"a": "1, or\r\n2", "the b": " 3"}]),
         ("\ufeffa , the b\n1,größer\n", [{"a": "1", "the b": "größer"}]),
@@ -89,7 +89,7 @@ def test_missing_file(tmp_path):
 )
 def test_no_csv(tmp_path, content):
     """A file that is not CSV in UTF-8 is refused with a message, wherever the error is."""
-    with pytest.raises(SourceError, match=r"table\.csv is not .*CSV.*UTF-8"):
+    with pytest.raises(SourceError, match=r"table\.csv.*: it is not (CSV|in UTF-8)"):
         rows(tmp_path, content)
 
 
@@ -106,10 +106,10 @@ def test_an_open_quote_swallows_no_rows(tmp_path, later):
     """A quote that is never closed, or only by that of a later cell, is an error that names the
     line before it; odd quotes within a line are read as they are."""
     content = "a,b,y\n" + '1,"x"y,2\n\n1," ""z"" ",2\n' * 100 + '1,"open,2\n' + "1,x,2\n" * 90
-    with pytest.raises(SourceError, match=r"line 301: a quote is open over 9\d lines") as error:
+    with pytest.raises(SourceError, match=r"line 301: .*a quote is open over 9\d lines") as error:
         rows(tmp_path, content + later)
     assert error.value.n_read == 200  # rows before it are read first
     found = [record.payload["b"] for record in rows(tmp_path, content.replace('"open', "open"))]
     assert found == ["xy", ' "z" '] * 100 + ["open"] + ["x"] * 90
-    with pytest.raises(SourceError, match="after line 4: a quote is open over 1 lines"):
+    with pytest.raises(SourceError, match=r"after line 4: .*a quote is open over 1 lines"):
         rows(tmp_path, '# of 2026\na,b\n1,2\n# cut:\n3,"cut')

@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from iln_stream.errors import SourceError
 from iln_stream.streams.addresses import StreamOptions, stream_at
-from iln_stream.streams.files import json_lines
+from iln_stream.streams.files import csv
 from iln_stream.streams.files.csv import LONGEST_LINE
 
 CONTENTS = {
@@ -76,7 +76,7 @@ def test_a_line_without_an_end(tmp_path, name, before):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_a_large_array(tmp_path, monkeypatch, encoding):
     """What must be in memory as a whole is refused beyond a bound."""
-    monkeypatch.setattr(json_lines, "LARGEST_WHOLE", 1_000)
+    monkeypatch.setattr(csv, "LARGEST_WHOLE", 1_000)
     file = tmp_path / "t.json.gz"
     text = CONTENTS["t.json"].decode().ljust(1_001)
     file.write_bytes(gzip.compress(text.encode(encoding)))
