@@ -55,8 +55,10 @@ def test_without_the_extra(tmp_path, arguments):
     ("arguments", "said"),
     [
         (("serve", "--token-file", "missing"), "token_file = 'missing': No such file or directory"),
-        (("page", "--learner", "127.0.0.1:9108"), "learner"),
-        (("page", "--poll-seconds", "0"), "poll_seconds"),
+        pytest.param(
+            ("page", "--learner", "127.0.0.1:9108"), "learner", marks=pytest.mark.thorough
+        ),
+        pytest.param(("page", "--poll-seconds", "0"), "poll_seconds", marks=pytest.mark.thorough),
         (("run", "--page-port", "0", "--no-live"), "page_port: the page reads /live"),
     ],
 )

@@ -101,6 +101,7 @@ def test_without_a_baseline_all_that_differs(learn: Learn, cold: dict[str, Any])
     assert other["cpu_baseline"].startswith("native ")
 
 
+@pytest.mark.thorough
 def test_compiled_code_is_found_under_another_host_name(learn: Learn, cold: dict[str, Any]) -> None:
     """A container, whose host name is new at each start, loads the image's compiled code."""
     renamed = ["unshare", "--map-root-user", "--uts", "sh", "-c", 'hostname elsewhere; exec "$@"']

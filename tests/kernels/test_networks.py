@@ -222,7 +222,12 @@ class Classes(Stream):
 
 
 @pytest.mark.parametrize(
-    ("outputs", "shape", "weighted"), [(1, SMALL, True), (3, PLAIN, True), (20, SMALL, False)]
+    ("outputs", "shape", "weighted"),
+    [
+        (1, SMALL, True),
+        pytest.param(3, PLAIN, True, marks=pytest.mark.thorough),
+        (20, SMALL, False),
+    ],
 )
 def test_a_step_of_classes_against_numpy(shape, outputs, weighted):
     """The gradient of the log loss, with the draws' labels and weights; and a step along it."""

@@ -70,6 +70,7 @@ def test_columns_added_later(units, family):
     """A point with columns that no row of the support has differs from all rows in them."""
     f, _ = filled(Sampled(units), family, n=40, d=3, m=300)
     x = np.random.default_rng(1).standard_normal(37)
+    x.flags.writeable = False
     terms = products(f.support, x, family, int(KEY[0]), 5, 300, units)
     assert abs(f.estimate(x, 5).value - f.alpha_l1 * terms.mean()) < 1e-5 * f.alpha_l1
 

@@ -178,7 +178,13 @@ def test_weighted_events_win(name):
 
 @pytest.mark.parametrize(
     ("name", "delay"),
-    [("fast", 0), ("fast", 7), ("accurate", 7), ("ridge", 0), ("classifier", 0)],
+    [
+        ("fast", 0),
+        ("fast", 7),
+        pytest.param("accurate", 7, marks=pytest.mark.thorough),
+        ("ridge", 0),
+        ("classifier", 0),
+    ],
 )
 def test_late_labels_have_weights(name, delay):
     """A weight of 1 is none; where no other label came since, another one is that of `learn_one`;

@@ -309,7 +309,7 @@ def test_records_of_another_form(path: Path) -> None:
     for last in (99, 149):
         with pytest.raises(
             NothingLearnedError,
-            match=r"none of the first .* If price is the label, set target = price",
+            match=r"none of the first .* of others see `iln-stream inspect-source`",
         ):
             run(path)
         letters = values(path, "events-dead-letters")

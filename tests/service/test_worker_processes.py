@@ -173,6 +173,7 @@ CHALLENGERS = {"small": {"learner": "pool", "learner_options": {"size": 16}}}
                 *("--challengers", json.dumps(CHALLENGERS), "--mixture"),
             ),
             id="late labels, challengers, published versions",
+            marks=pytest.mark.thorough,
         ),
         pytest.param(
             ("--target", "x.a", "--ignore", "y", "--horizon", "1,3"),

@@ -49,7 +49,9 @@ def label(learner, y):
     return ("low", "mid", "high")[int(np.clip(y, 0.0, 2.0))] if is_classifier else y
 
 
-@pytest.mark.parametrize("last", [1000, pytest.param(5000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "last", [130, *(pytest.param(n, marks=pytest.mark.thorough) for n in (1000, 5000))]
+)
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "scaled-accurate"])
 def test_predictions_are_the_same_bits(name, last):
     """Predictions, intervals and probabilities are the learner's, at the start, while experts wake

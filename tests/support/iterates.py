@@ -31,7 +31,9 @@ def filled(
     for _ in range(n):
         f.append(rng.standard_normal(d), rng.standard_normal())
         f.shrink(0.9)
-    return f, rng.standard_normal(d)
+    x = rng.standard_normal(d)
+    x.flags.writeable = False  # as a learner passes it: that code is compiled
+    return f, x
 
 
 def by_kernel(f: Any, family: Features[Any], x: NDArray[np.float64]) -> float:

@@ -25,6 +25,14 @@ LEARNERS = [
 ]
 
 
+SOME_LEARNERS = [
+    *LEARNERS[:2],
+    pytest.param(*LEARNERS[2].values, id=LEARNERS[2].id, marks=pytest.mark.thorough),
+    LEARNERS[3],
+]
+"""The accurate classifier, which takes longest, is left to `make test-thorough`."""
+
+
 def stream(n, n_ids=60, seed=0):
     """Events of two fields, one of them of 3 categories, and two numbers; targets are classes."""
     rng = np.random.default_rng(seed)
@@ -88,7 +96,7 @@ def test_a_restart_changes_no_bit(learner, again, data):
     assert to_bytes(state_of(one)) == to_bytes(state_of(two))
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", SOME_LEARNERS)
 def test_the_order_of_names_does_not_matter(learner):
     """Neither the order of keys nor a prediction before the label changes a bit."""
     one, two = learner.clone(), learner.clone()
@@ -162,7 +170,7 @@ def test_bad_inputs_change_nothing(learner):
     assert to_bytes(state_of(model)) == before
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", SOME_LEARNERS)
 def test_effects_are_learned_and_relevant(learner):
     """A field of 100 categories that decides the target alone is nearly all of the relevance."""
     rng = np.random.default_rng(0)

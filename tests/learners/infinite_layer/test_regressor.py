@@ -256,7 +256,9 @@ def test_a_change_of_level_or_scale_is_followed(profile, n, where, level, scale)
     assert np.mean(errors[n + 300 :]) < 1.5 * unit * np.mean(errors[n - 1_000 : n])
 
 
-@pytest.mark.parametrize(("profile", "at"), [("accurate", 5), ("fast", 20)])
+@pytest.mark.parametrize(
+    ("profile", "at"), [pytest.param("accurate", 5, marks=pytest.mark.thorough), ("fast", 20)]
+)
 def test_one_wild_value_among_the_first_does_no_lasting_harm(at, profile):
     """1e300 as the target or an input of an early event is forgotten a thousand events later."""
     xs, ys = interaction(1_600, 5)

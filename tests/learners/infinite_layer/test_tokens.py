@@ -121,7 +121,7 @@ def autoregressive(n):
         yield {"a": float(t % 7), "b": float(rng.normal())}, y
 
 
-@pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.parametrize("name", ["fast", pytest.param("accurate", marks=pytest.mark.thorough)])
 def test_intervals_keep_their_coverage(name):
     """What is published is scored: without tokens, the last targets make errors look small."""
     shares = {}

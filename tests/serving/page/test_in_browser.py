@@ -265,6 +265,7 @@ def test_a_contest_shows_who_predicts_best(tmp_path, run, show):
     shows_a_promotion(page, "predictions", "linear becomes champion at step 501")
 
 
+@pytest.mark.thorough
 def test_new_events_appear_as_they_are_learned(tmp_path, run, show):
     """At 12 KB/s and 400 ms, the page shows the last event soon after it was learned, without being
     loaded again. When the run ends, it keeps its data and says that its server is gone."""
