@@ -33,15 +33,9 @@ def test_killed_as_never_killed(
     assert outcome.n_at_work >= 1, "all kills came when there was nothing to lose"
 
 
-@pytest.mark.parametrize(
-    ("kind", "way"),
-    [
-        ("embedded", "transactional"),
-        pytest.param("embedded", "no-transactional", marks=pytest.mark.thorough),
-        pytest.param("kafka", "transactional", marks=pytest.mark.thorough),
-        pytest.param("kafka", "no-transactional", marks=pytest.mark.thorough),
-    ],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["embedded", "kafka"])
+@pytest.mark.parametrize("way", ["transactional", "no-transactional"])
 def test_one_order_survives_kills(
     make_log: Callable[..., TestedLog], tmp_path: Path, kind: str, way: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import threading
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -269,9 +270,15 @@ def test_one_partition_that_fails_stops_all(path: Path) -> None:
     """If one learner fails, the process ends, and saves the others."""
     create_topic(path, "events", 2)
     fill(path, 5)
+    learned = threading.Barrier(2)
 
     class Failing(Listener):
+        def on_step(self, step: Step) -> None:
+            if step.offset == 4:
+                learned.wait(60)
+
         def on_dead_letter(self, letter: object) -> None:
+            learned.wait(60)
             raise SourceError("no more")
 
     given = settings_of(path, learner_per="partition", stop_at_end=False)

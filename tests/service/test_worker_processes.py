@@ -284,6 +284,7 @@ def test_the_supervisor_is_killed(embedded: EmbeddedLog, tmp_path: Path) -> None
     assert_as_one_process(embedded, tmp_path)
 
 
+@pytest.mark.thorough
 def test_a_signal_saves_everything(embedded: EmbeddedLog, tmp_path: Path) -> None:
     """SIGINT reaches each worker, which finishes its event and saves its state, as SIGTERM does."""
     with run(embedded, tmp_path, 2) as command:

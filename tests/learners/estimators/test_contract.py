@@ -116,6 +116,7 @@ def test_columns_that_no_point_had(estimator, family):
     """An evaluated point may have more columns than the support, where these are 0."""
     narrow, x = filled(estimator, family, d=3)
     wide = np.concatenate([x, [0.7] * 20])
+    wide.flags.writeable = False
     exact = by_kernel(narrow, family, wide)
     values = np.array([narrow.estimate(wide, t).value for t in range(300)])
     error = values.std() / math.sqrt(300) + 2e-6 * narrow.alpha_l1

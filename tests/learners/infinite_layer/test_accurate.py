@@ -124,6 +124,7 @@ def test_goes_on_learning_after_the_last_redraw(long_run):
     assert long_run[1][later].mean() < 3 / 4 * errors(without, LONG[:4_300])[later].mean()
 
 
+@pytest.mark.thorough
 def test_ridges_sleep_once_networks_do_without_them(long_taught):
     """Algorithm 1 goes on, and the inputs' relevance is that of the networks."""
     assert long_taught.sleepers.asleep
@@ -137,6 +138,7 @@ def test_ridges_sleep_once_networks_do_without_them(long_taught):
     assert engine.relevance()["idle"] < 0.1 * relevance["x0"]
 
 
+@pytest.mark.thorough
 def test_ridges_begin_anew_when_the_target_turns_over(long_taught):
     """From the next event on, without weight or past; a copy and a restored twin go on alike."""
     engine, n = copy.deepcopy(long_taught), long_taught.n

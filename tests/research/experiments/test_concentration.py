@@ -45,6 +45,7 @@ def test_cases_are_sound(name):
     assert abs(E.mean() - exact) < 5 * E.std() / np.sqrt(len(E))
 
 
+@pytest.mark.thorough
 def test_lemma_2(result):
     """The printed Lemma 2 has no counter-example among signs; the corrected one is a bit weaker."""
     worst = result.figures["lemma_2"]

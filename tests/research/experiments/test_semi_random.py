@@ -4,6 +4,8 @@ import pytest
 
 from iln_stream.research.experiments.semi_random import GOALS, METHODS, STREAMS
 
+pytestmark = pytest.mark.thorough
+
 
 def curve(result, stream, method):
     (found,) = (
@@ -12,7 +14,6 @@ def curve(result, stream, method):
     return found
 
 
-@pytest.mark.thorough
 def test_more_units_err_less(result):
     """On Friedman's function each method errs less with the most units than with 4, and learns:
     .35 of the variance is less than a linear function with few units leaves."""
