@@ -157,6 +157,11 @@ class MappedDecoder:
         x.update(made)
         return Example(x, y, event_id, time, weight)
 
+    def time(self, payload: Payload, written: float | None) -> float | None:
+        """Return the time of a record, without the rest of its example."""
+        fields, plan, _ = self._read(payload, written is not None)
+        return self._time(fields, plan.time, written) if plan.time else written
+
     def accept(self, time: float | None) -> None:
         """Take the last example as the last event: its time, and its values for lags and means.
 
@@ -493,7 +498,7 @@ class RecordTime:
         if self._key is not None and isinstance(payload, bytes) and self._key not in payload:
             return written
         try:
-            time = self._decode(payload, written).time
+            time = self._decode.time(payload, written)
         except MalformedError:  # the loop makes it a dead letter
             return written
         return time if time is None or written is None else min(time, written)

@@ -192,4 +192,4 @@ def _advice(field: Field) -> str:
         )
     else:
         advice = "correct them at the sender, or list such a text among null_values"
-    return advice + ", or give the field the type category" * (field.role == "input")
+    return f"{advice}, or give the field the type category" if field.role == "input" else advice

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from math import cos, fsum, nan, pi, sin
 from typing import Any
 
@@ -118,33 +119,36 @@ class Lags:
     """
 
     def __init__(self, lags: Mapping[str, Sequence[int]], means: Mapping[str, Sequence[int]]):
-        self._made: list[tuple[str, str, int, bool]] = []
+        self._made: dict[str, list[tuple[str, int, bool]]] = {}
         self._depths: dict[str, int] = {}
         for name in dict.fromkeys((*lags, *means)):
-            made = [(f"{name}.lag_{k}", name, k, False) for k in lags.get(name, ())]
-            made += [(f"{name}.mean_{k}", name, k, True) for k in means.get(name, ())]
-            self._depths[name] = max(k - is_mean for _, _, k, is_mean in made)
-            self._made += made
+            made = [(f"{name}.lag_{k}", k, False) for k in lags.get(name, ())]
+            made += [(f"{name}.mean_{k}", k, True) for k in means.get(name, ())]
+            self._depths[name] = max(k - is_mean for _, k, is_mean in made)
+            self._made[name] = made
         self._before: dict[str, list[float]] = {name: [] for name in self._depths}
         self._now: dict[str, float] = {}
 
     @property
     def names(self) -> dict[str, str]:
         """The inputs that are made, and the setting that makes each."""
-        return {made[0]: "rolling_means" if made[3] else "lags" for made in self._made}
+        made = chain.from_iterable(self._made.values())
+        return {key: "rolling_means" if is_mean else "lags" for key, _, is_mean in made}
 
     def __call__(self, x: Mapping[str, Any]) -> dict[str, float]:
         """Return the inputs of an event with these present values, by name."""
-        self._now = {name: x.get(name, nan) for name in self._before}
-        found: dict[str, float | None] = {}
-        for made, name, k, is_mean in self._made:
+        made: dict[str, float] = {}
+        for name, wanted in self._made.items():
             before = self._before[name]
             n = len(before)
-            if is_mean:
-                found[made] = _mean([*before[max(0, n - k + 1) :], self._now[name]])
-            elif k <= n:
-                found[made] = before[n - k]
-        return {made: each for made, each in found.items() if each is not None and each == each}
+            self._now[name] = now = x.get(name, nan)
+            for key, k, is_mean in wanted:
+                if not is_mean:
+                    if k <= n and (value := before[n - k]) == value:
+                        made[key] = value
+                elif (mean := _mean([*before[max(0, n - k + 1) :], now])) is not None:
+                    made[key] = mean
+        return made
 
     def accept(self) -> None:
         """Take the values of the last call as those of the last event."""

@@ -31,6 +31,8 @@ FIELDS = (*FieldSettings.model_fields, "lags", "rolling_means")
 
 _ROLES = ("target", "id_field", "weight_field")
 
+_MOST_LISTED = 20
+
 NOTATION = ("decimal", "date_order")
 """The settings that say how texts write numbers and dates."""
 
@@ -103,9 +105,10 @@ def require_fields(chosen: Mapping[str, Any], names: Sequence[str], lacks: str) 
     for setting in (*_ROLES, "time_field"):
         for name in (chosen.get(setting) or "").split(JOIN):
             if name and name not in names and not name.startswith(tuple(f"{n}." for n in names)):
+                more = ", ..." if len(names) > _MOST_LISTED else ""
                 raise SettingsError(
-                    f"{setting}: {lacks} {name!r}; there are {', '.join(names)}"
-                    f"{did_you_mean(name, names)}"
+                    f"{setting}: {lacks} {name!r}; there are {', '.join(names[:_MOST_LISTED])}"
+                    f"{more}{did_you_mean(name, names)}"
                 )
 
 

@@ -1,6 +1,5 @@
 """The protocols of sources, logs, sinks and appenders."""
 
-import csv
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -351,8 +350,7 @@ class IteratorSource:
         try:
             found.extend(islice(self._payloads, _BATCH))
         except SourceError as error:
-            # A damaged file may have given wrong records, too.
-            if not found or not isinstance(error.__cause__, ValueError | csv.Error | None):
+            if not found:
                 raise
             self._error = error
         records = [

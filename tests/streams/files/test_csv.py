@@ -46,12 +46,19 @@ def test_rows_as_they_are(tmp_path, content, payloads):
 
 
 def test_compressed(tmp_path):
-    """A file is decompressed, as its first bytes say; a damaged one is an error with its name."""
+    """A file is decompressed, as its first bytes say; a damaged one is an error with its name,
+    after the rows before it."""
     data = gzip.compress(b"a,y\n" + b"1,2\n" * 10_000)
     assert len(rows(tmp_path, data, "table.csv.gz")) == len(rows(tmp_path, data)) == 10_000
     assert len(rows(tmp_path, b"a,y\n1,2\n", "table.csv.gz")) == 1
     with pytest.raises(SourceError, match=r"can't read .*table\.csv\.gz"):
         rows(tmp_path, data[:-20], "table.csv.gz")
+    whole = gzip.compress(
+        "".join(["a,y\n", *(f"{i**5 % 7919},{i}\n" for i in range(3_000))]).encode()
+    )
+    with pytest.raises(SourceError, match="it is damaged") as error:
+        rows(tmp_path, whole[: len(whole) // 2], "table.csv.gz")
+    assert error.value.n_read % 500 > 0  # also those of the last batch
 
 
 @pytest.mark.parametrize(("separator", "character"), [(";", ";"), ("tab", "\t"), ("|", "|")])
