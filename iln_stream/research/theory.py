@@ -14,10 +14,10 @@ from iln_stream.learners.draws import (
 )
 
 HEALTHY_KAPPA = 0.75
-"""Up to this `kappa` noise harmed no run's f_t. Measured, not proved: docs/paper.md."""
+"""Up to this `kappa` noise harmed no run's f_t. Measured (benchmarks/divergence.py), not proved."""
 
 CATASTROPHIC_KAPPA = 3.0
-"""From this `kappa` on every run's E_t did worse than 0. Measured, not proved: docs/paper.md."""
+"""From this `kappa` on every run's E_t did worse than 0: measured there, not proved."""
 
 
 def kappa(steps: float, draws: int) -> float:

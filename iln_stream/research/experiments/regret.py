@@ -69,7 +69,7 @@ def anytime(B: float, t: int, T: int) -> float:
 
 
 def doubling(B: float, t: int, T: int) -> float:
-    """Return Theorem 1's step for the power of two in which t lies."""
+    """Return Theorem 1's step for T = 2^k - 1, where 2^(k - 1) <= t < 2^k."""
     return min(step_size(B, 2 ** t.bit_length() - 1), 1.0)
 
 
@@ -95,7 +95,7 @@ class Way(NamedTuple):
     fresh
         Whether each T is a run of its own; else the run to the last T is read on its way.
     restarts
-        Whether f is 0 again at each power of two, as in the textbook's doubling trick.
+        Whether f is 0 again at each power of two; a textbook restart has a step sqrt(2) larger.
 
     """
 

@@ -153,6 +153,38 @@ def test_the_scale_recovers(profile):
     assert means[0] < 1.25 * means[1]
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "growth",
+    [
+        1e6 ** (np.arange(200) / 200),
+        10.0 ** (np.arange(200) // 32),
+        1.0 + 5_000.0 * np.arange(200),
+        np.full(200, 1e6),
+    ],
+    ids=["smooth", "in steps", "linear", "at once"],
+)
+def test_labels_that_grow_and_come_back(growth):
+    """500 events after labels a million times as large, errors are less than 2.5 times as large, in
+    the median of eight streams."""
+    ratios = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(2_200, 5))
+        y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=len(X))
+        spoilt = y.copy()
+        spoilt[1_000:1_200] *= growth
+        rows = [dict(zip("abcde", x, strict=True)) for x in X.tolist()]
+        means = [
+            errors(InfiniteLayerRegressor("fast", seed=1), zip(rows, each.tolist(), strict=True))[
+                1_700:
+            ].mean()
+            for each in (spoilt, y)
+        ]
+        ratios.append(means[0] / means[1])
+    assert np.median(ratios) < 2.5
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 def test_copies_and_restored_learners_go_on_bit_for_bit(profile):
     """Also where columns came meanwhile; and copies share no array."""
