@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeGuard
 
 from pydantic import AwareDatetime, BaseModel, ValidationError
 from rich.console import Console
@@ -172,11 +173,21 @@ class OriginalRecords:
         self._logs = logs
         self._readers: dict[tuple[str, int], _Reader] = {}
 
-    def payload(self, letter: DeadLetter) -> bytes | None:
-        """Return the original record; None if it no longer exists."""
-        kept = letter.payload.encode(errors="surrogatepass")
-        if _is_of(kept, letter):
-            return kept
+    def copy(self, letter: DeadLetter) -> NewRecord | None:
+        """Return a copy of the original record; None if nobody has all of its bytes any more.
+
+        A letter without a key may be of a record whose key it could not hold.
+        """
+        payload, key = letter.payload.encode(errors="surrogatepass"), letter.key
+        if key is None or not _is_of(payload, letter):
+            found = self._read(letter)
+            if found is not None and _is_of(found.payload, letter):
+                payload, key = found.payload, found.key
+        if not _is_of(payload, letter):
+            return None
+        return NewRecord(payload, key, timestamp=letter.written, partition=letter.partition)
+
+    def _read(self, letter: DeadLetter) -> Record | None:
         place = letter.stream, letter.partition
         reader = self._readers.get(place)
         if reader is None or not reader.is_near(letter.offset):
@@ -190,8 +201,7 @@ class OriginalRecords:
             except LostPlaceError:  # retention deleted it
                 return None
             reader = self._readers[place] = _Reader(log, letter.offset)
-        found = reader.at(letter.offset)
-        return found if found is not None and _is_of(found, letter) else None
+        return reader.at(letter.offset)
 
     def close(self) -> None:
         """Close the logs."""
@@ -211,16 +221,15 @@ class _Reader:
         """Return whether a record is at or not far after the present one."""
         return self._next <= offset < self._next + _NEAR
 
-    def at(self, offset: int) -> bytes | None:
-        """Return the payload at an offset, from which the next one may be asked for."""
+    def at(self, offset: int) -> Record | None:
+        """Return the record at an offset, from which the next one may be asked for."""
         self._next = offset
         while True:
             while self._records and self._records[0].offset < offset:
                 self._records.popleft()
             if self._records:
                 first = self._records[0]
-                payload = first.payload
-                return payload if first.offset == offset and isinstance(payload, bytes) else None
+                return first if first.offset == offset else None
             if self._log.exhausted:
                 return None
             self._records.extend(self._log.poll(0.5))
@@ -230,8 +239,10 @@ class _Reader:
         self._log.close()
 
 
-def _is_of(payload: bytes, letter: DeadLetter) -> bool:
-    return hashlib.sha256(payload).hexdigest() == letter.payload_sha256
+def _is_of(payload: Any, letter: DeadLetter) -> TypeGuard[bytes]:
+    return (
+        isinstance(payload, bytes) and hashlib.sha256(payload).hexdigest() == letter.payload_sha256
+    )
 
 
 _SHOWN = 60
@@ -362,16 +373,13 @@ def replay_letters(
             if letter.payload_bytes == 0:
                 done.empty.add(record)
                 continue
-            payload = originals.payload(letter)
-            if payload is None:
+            copy = originals.copy(letter)
+            if copy is None:
                 done.lost.append(f"{letter.partition}/{letter.offset}")
                 continue
             if letter.stream not in appenders:
                 appenders[letter.stream] = logs[letter.stream].appender()
                 opened.callback(appenders[letter.stream].close)
-            copy = NewRecord(
-                payload, letter.key, timestamp=letter.written, partition=letter.partition
-            )
             (stored,) = appenders[letter.stream].append([copy])
             marks.add(letter, stored.offset)
             done.sent.add(record)

@@ -119,11 +119,24 @@ def require_positive(**numbers: float | None) -> None:
             raise ValueError(f"{name} = {value!r} must be a positive, finite number")
 
 
-def require_counts(**counts: int | None) -> None:
-    """Reject counts, given by name, that are neither None nor whole numbers from 1."""
+def require_not_negative(**numbers: float) -> None:
+    """Reject numbers, given by name, that are not in [0, inf)."""
+    for name, value in numbers.items():
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{name} = {value!r} must be a finite number, at least 0")
+
+
+def require_q(q: float) -> None:
+    """Reject a bound on E[psi^2 psi'^2] that is not in (0, 1]."""
+    if not 0 < q <= 1:
+        raise ValueError(f"q = {q!r} must be positive and at most 1")
+
+
+def require_counts(least: int = 1, /, **counts: int | None) -> None:
+    """Reject counts, given by name, that are neither None nor whole numbers from `least`."""
     for name, value in counts.items():
-        if value is not None and (value != int(value) or value < 1):
-            raise ValueError(f"{name} = {value!r} must be a whole number, at least 1")
+        if value is not None and not (least <= value < math.inf and value == int(value)):
+            raise ValueError(f"{name} = {value!r} must be a whole number, at least {least}")
 
 
 def require_choice(choices: tuple[str, ...], **chosen: str) -> None:
@@ -133,9 +146,9 @@ def require_choice(choices: tuple[str, ...], **chosen: str) -> None:
             raise ValueError(f"{name} = {value!r} must be one of {', '.join(choices)}")
 
 
-def clipped_target(y: float) -> float:
-    """Return a finite target, clipped to +-`LARGEST_TARGET`."""
+def clipped_target(y: float, bound: float = LARGEST_TARGET) -> float:
+    """Return a finite target, clipped to +-`bound`."""
     y = number("y", y)
     if not math.isfinite(y):
         raise ValueError(f"y is {y}: a target must be a finite number")
-    return max(-LARGEST_TARGET, min(y, LARGEST_TARGET))
+    return max(-bound, min(y, bound))

@@ -2,33 +2,12 @@
 
 import math
 
-
-def require(**numbers: float) -> None:
-    """Require positive, finite numbers."""
-    for name, value in numbers.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} = {value!r} must be a positive, finite number")
-
-
-def require_not_negative(**numbers: float) -> None:
-    """Require finite numbers that are at least 0."""
-    for name, value in numbers.items():
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{name} = {value!r} must be a finite number, at least 0")
-
-
-def require_q(q: float) -> None:
-    """Require q, a bound on E[psi^2 psi'^2], in (0, 1]."""
-    if not 0 < q <= 1:
-        raise ValueError(f"q = {q!r} must be positive and at most 1")
-
-
-def require_counts(least: int, **counts: int) -> None:
-    """Require whole numbers that are at least `least`."""
-    for name, value in counts.items():
-        if not least <= value < math.inf or value != int(value):
-            raise ValueError(f"{name} = {value!r} must be a whole number, at least {least}")
-
+from iln_stream.learners.checks import (
+    require_counts,
+    require_not_negative,
+    require_positive,
+    require_q,
+)
 
 LARGEST_STEP = 1.0
 """Cap of the anytime step: k(x, x) <= 1, so one step never overshoots its own target."""
@@ -61,8 +40,8 @@ def theorem_1_covers(norm_bound: float, horizon: int) -> bool:
     [False, False, True]
 
     """
-    require(norm_bound=norm_bound)
-    require_counts(1, horizon=horizon)
+    require_positive(norm_bound=norm_bound)
+    require_counts(horizon=horizon)
     return norm_bound >= 1 and horizon > 64 * norm_bound**2
 
 
@@ -188,7 +167,7 @@ def draws_for_variance(alpha_l1: float, variance: float, q: float) -> int:
     63038
 
     """
-    require(variance=variance)
+    require_positive(variance=variance)
     require_not_negative(alpha_l1=alpha_l1)
     require_q(q)
     return math.ceil(q * alpha_l1**2 / variance)
@@ -196,7 +175,7 @@ def draws_for_variance(alpha_l1: float, variance: float, q: float) -> int:
 
 def _decay(eps: float, alpha_l1: float, q: float | None) -> float:
     """Return a draw's share of the tail bound's exponent; infinite where E is exact."""
-    require(eps=eps)
+    require_positive(eps=eps)
     require_not_negative(alpha_l1=alpha_l1)
     if alpha_l1 == 0:
         if q is not None:

@@ -5,7 +5,7 @@ from time import monotonic, perf_counter
 
 from iln_stream.loop.step import Listener, Step
 from iln_stream.records import Command, DeadLetter
-from iln_stream.streams import LogPartitions, Source, StreamPartition
+from iln_stream.streams import PartitionedLog, Source, StreamPartition
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class ConnectionLog(Listener):
 
     """
 
-    def __init__(self, source: Source | LogPartitions, description: str) -> None:
+    def __init__(self, source: Source | PartitionedLog, description: str) -> None:
         self._source = source
         self._description = description
         self._disconnected_since: float | None = None

@@ -3,13 +3,15 @@
 import math
 from typing import NamedTuple
 
+from iln_stream.learners.checks import (
+    require_counts,
+    require_not_negative,
+    require_positive,
+    require_q,
+)
 from iln_stream.learners.draws import (
     LARGEST_STEP,
     SATURATED_NOISE,
-    require,
-    require_counts,
-    require_not_negative,
-    require_q,
     theorem_1_covers,
 )
 
@@ -48,7 +50,7 @@ def kappa(steps: float, draws: int) -> float:
 
     """
     require_not_negative(steps=steps)
-    require_counts(1, draws=draws)
+    require_counts(draws=draws)
     return steps / (2 * math.sqrt(draws))
 
 
@@ -89,7 +91,7 @@ def diverging(
     True
 
     """
-    require(norm_bound=norm_bound, target_rms=target_rms)
+    require_positive(norm_bound=norm_bound, target_rms=target_rms)
     require_not_negative(alpha_l1=alpha_l1)
     require_q(q)
     require_counts(0 if alpha_l1 == 0 else 1, draws=draws)
@@ -126,8 +128,8 @@ def step_size(norm_bound: float, horizon: int) -> float:
     0.01
 
     """
-    require(norm_bound=norm_bound)
-    require_counts(1, horizon=horizon)
+    require_positive(norm_bound=norm_bound)
+    require_counts(horizon=horizon)
     return norm_bound / math.sqrt(horizon)
 
 
@@ -154,8 +156,8 @@ def anytime_step(norm_bound: float, t: int) -> float:
     [1.0, 1.0, 0.5]
 
     """
-    require(norm_bound=norm_bound)
-    require_counts(1, t=t)
+    require_positive(norm_bound=norm_bound)
+    require_counts(t=t)
     return min(norm_bound / math.sqrt(t), LARGEST_STEP)
 
 
@@ -187,7 +189,7 @@ def sum_of_steps(norm_bound: float, t: int, horizon: int | None = None) -> float
     198.545
 
     """
-    require(norm_bound=norm_bound)
+    require_positive(norm_bound=norm_bound)
     require_counts(0, t=t)
     if horizon is not None:
         return t * step_size(norm_bound, horizon)
@@ -264,8 +266,8 @@ def lemma_2_bound(draws: int, step: float, t: int) -> float:
 
     """
     require_counts(0, draws=draws)
-    require_counts(1, t=t)
-    require(step=step)
+    require_counts(t=t)
+    require_positive(step=step)
     return min(1.0, 2 * math.exp(-32 * draws / (289 * (step * t) ** 2)))
 
 
@@ -313,7 +315,7 @@ def regret_bound(
     if variance is None:
         v, proxy = (1 / _log_gamma(norm_bound, horizon),) * 2
     else:
-        require(variance=variance)
+        require_positive(variance=variance)
         v, proxy = variance, variance / q
     eta = step_size(norm_bound, horizon)
     r = _price_of_wrong_shrinks(norm_bound, eta, proxy)

@@ -50,7 +50,7 @@ from iln_stream.service.warm_start import warm_up, warn_of_other_history
 from iln_stream.snapshots import Checkpoint, learner_state
 from iln_stream.snapshots.publisher import Capture, Publisher
 from iln_stream.state import pack
-from iln_stream.streams import Log, LogPartitions, Scheme, Sequencer, Source
+from iln_stream.streams import Log, PartitionedLog, Scheme, Sequencer, Source
 
 
 def connect_live(
@@ -323,7 +323,7 @@ class Worker:
     @property
     def waits_for(self) -> list[str]:
         """Names of the logs whose broker is unreachable."""
-        logs: list[Source | LogPartitions] = [self.source]
+        logs: list[Source | PartitionedLog] = [self.source]
         if self._labels is not None:
             logs.append(self._labels)
         return [each.stream for each in logs if not each.connected]
@@ -354,7 +354,7 @@ class Worker:
                 closing.callback(each.close)
 
     @property
-    def _labels(self) -> LogPartitions | None:
+    def _labels(self) -> PartitionedLog | None:
         return self.source.labels if isinstance(self.source, Sequencer) else None
 
     def _connection_logs(self, settings: Settings, stream: Scheme) -> list[ConnectionLog]:

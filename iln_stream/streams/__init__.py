@@ -19,7 +19,7 @@ from iln_stream.streams.base import (
 )
 from iln_stream.streams.journal import Journal, PartitionRun, after, read_journal
 from iln_stream.streams.log import Selection
-from iln_stream.streams.sequencer import LogPartitions, Sequencer
+from iln_stream.streams.sequencer import PartitionedLog, Sequencer
 
 __all__ = [
     "AddressError",
@@ -27,9 +27,9 @@ __all__ = [
     "Appender",
     "Journal",
     "Log",
-    "LogPartitions",
     "NewRecord",
     "PartitionRun",
+    "PartitionedLog",
     "PartitionedSink",
     "Record",
     "Resume",

@@ -104,7 +104,7 @@ class Sequencer:
     ----------
     partitions : tuple of int
         Partitions of the first log.
-    labels : LogPartitions or None
+    labels : PartitionedLog or None
         Those of the log of labels; None: there is none.
 
     """
@@ -126,9 +126,9 @@ class Sequencer:
         self._missing_since: dict[StreamPartition, float] = {}
         self.stream = inputs[0].stream
         """Name of the first log."""
-        self._events = LogPartitions([log for log in inputs if log.stream == self.stream])
+        self._events = PartitionedLog([log for log in inputs if log.stream == self.stream])
         labels = [log for log in inputs if log.stream != self.stream]
-        self.labels = LogPartitions(labels) if labels else None
+        self.labels = PartitionedLog(labels) if labels else None
         self.partitions = self._events.partitions
 
     @property
@@ -197,7 +197,7 @@ class Sequencer:
             for log in self._inputs.values():
                 stack.callback(log.close)
 
-    def _lag(self, logs: "LogPartitions") -> int | None:
+    def _lag(self, logs: "PartitionedLog") -> int | None:
         lag = logs.lag
         ahead = sum(len(a.records) for o, a in self._read_ahead.items() if o.stream == logs.stream)
         return None if lag is None else lag + ahead
@@ -302,8 +302,8 @@ class Sequencer:
             self._positions[records[0].origin] = records[-1].offset + 1
 
 
-class LogPartitions:
-    """What is common to the partitions of one log.
+class PartitionedLog:
+    """One log as the sum of its partitions.
 
     Parameters
     ----------

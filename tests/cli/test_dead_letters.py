@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from support.embedded_log import append, values
+from support.embedded_log import append, read, values
 from support.kafka_topics import create_topic, produce, read_topic
 from support.saved_state import saved
 
@@ -51,10 +51,12 @@ def test_list_and_replay(broker, command):
 
 
 def test_many_binary_records(command, tmp_path):
-    """Originals that letters can't hold are read from an embedded log, too, in passing, whatever
-    lies between them, and the list shows each record once although a crash wrote letters twice."""
+    """Originals and keys that letters can't hold are read from an embedded log, too, in passing,
+    whatever lies between them, and the list shows each record once although a crash wrote letters
+    twice."""
     binary = [b"\xff%d" % n for n in range(60)]
-    append(tmp_path / "log.db", [each for value in binary for each in (value, GOOD)])
+    rows = [NewRecord(each, "\udcff") for value in binary for each in (value, GOOD)]
+    append(tmp_path / "log.db", rows)
     where = "--source", "sqlite:log.db"
     for _ in range(2):  # without snapshots it starts over, as after a crash
         done = command("run", *where, "--start=earliest", "--stop-at-end", "--metrics-port=0")
@@ -64,6 +66,7 @@ def test_many_binary_records(command, tmp_path):
     assert re.search(r"^ +60  event: Invalid JSON: .*column …", listed, re.MULTILINE)
     assert "60 records sent" in command("dead-letters", "replay", *where).err
     assert values(tmp_path / "log.db")[120:] == binary
+    assert {each.key for each in read(tmp_path / "log.db")} == {"\udcff"}
 
 
 def test_file(command, tmp_path):

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,29 @@ from iln_stream.learners.infinite_layer.expert import (
 from iln_stream.learners.infinite_layer.part import REMEDY, Part, require_fields
 
 
-class MLPoly(Part):
+class RegretRule(Part):
+    """Weighs K experts by their positive regrets: a table (4, K) of `kernels.mixing`."""
+
+    kept: ClassVar[tuple[str, ...]] = ("table",)
+    fixed = kept
+
+    def __init__(self, n_experts: int) -> None:
+        self.table = np.zeros((4, n_experts))
+        self.reinitialise(())
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The experts' weights, (K,), which sum to one."""
+        weights: NDArray[np.float64] = self.table[WEIGHT]
+        return weights
+
+    def reinitialise(self, broken: Collection[str]) -> None:
+        """Forget all regrets: the experts weigh the same."""
+        self.table[:] = 0.0
+        self.table[WEIGHT] = 1.0 / self.table.shape[1]
+
+
+class MLPoly(RegretRule):
     r"""ML-Poly: a second-order aggregation with no learning rate to tune [^1].
 
     Expert k weighs $w_k \propto (R_k)_+ / (V_k + B)$: $R_k$ its regret, the sum of
@@ -59,15 +81,8 @@ class MLPoly(Part):
 
     def __init__(self, n_experts: int, *, squared: bool) -> None:
         self.squared = squared
-        self.table = np.zeros((4, n_experts))
         self.record = np.zeros(2)  # events scored, mean |error| of the mixture over about 1000
-        self.reinitialise(())
-
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """The experts' weights, (K,), which sum to one."""
-        weights: NDArray[np.float64] = self.table[WEIGHT]
-        return weights
+        super().__init__(n_experts)
 
     def mixed(self, p: NDArray[np.float64]) -> float:
         """Return the weighted mean of the experts' predictions p (K,)."""
@@ -82,16 +97,15 @@ class MLPoly(Part):
         update_rule(self.table, self.record, p, mixture, t, w, self.squared, DISCOUNT)
 
     def reinitialise(self, broken: Collection[str]) -> None:
-        """Forget all regrets: the experts weigh the same."""
-        self.table[:] = 0.0
-        self.table[WEIGHT] = 1.0 / self.table.shape[1]
+        """Forget all regrets and the ordinary error."""
+        super().reinitialise(broken)
         self.record[:] = 0.0
 
 
 Matrix = NDArray[np.float64]
 
 
-class LogLossRule(Part):
+class LogLossRule(RegretRule):
     """Mixes probabilities, weighting each expert by its positive regret; no learning rate.
 
     ML-Poly [^1] on the linearised log loss, with a discount of 0.999: the regret to an expert that
@@ -108,18 +122,6 @@ class LogLossRule(Part):
 
     """
 
-    kept = fixed = ("table",)
-
-    def __init__(self, n_experts: int) -> None:
-        self.table = np.zeros((4, n_experts))
-        self.reinitialise(())
-
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """The experts' weights, (K,), which sum to one."""
-        weights: NDArray[np.float64] = self.table[WEIGHT]
-        return weights
-
     def mix(self, p: Matrix, n_awake: int, mixture: Matrix) -> None:
         """Write the weighted mean of p (K, C) to the mixture (C,).
 
@@ -130,11 +132,6 @@ class LogLossRule(Part):
     def learn(self, p: Matrix, mixture: Matrix, label: int, w: float = 1.0) -> None:
         """Score the experts' p (K, C) by the class that was observed, with weight w."""
         score(self.table, p, mixture, label, w)
-
-    def reinitialise(self, broken: Collection[str]) -> None:
-        """Forget all regrets: the experts weigh the same."""
-        self.table[:] = 0.0
-        self.table[WEIGHT] = 1.0 / self.table.shape[1]
 
 
 class BayesMixture(Part):

@@ -8,10 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.learners.checks import require_max_columns, require_positive, weight_of_event
+from iln_stream.learners.checks import (
+    clipped_target,
+    require_max_columns,
+    require_positive,
+    weight_of_event,
+)
 from iln_stream.learners.infinite_layer.base import EngineLearner
 from iln_stream.learners.metrics import columns_metrics, reset_metrics
-from iln_stream.learners.preprocessing.moments import clipped_target
+from iln_stream.learners.preprocessing.moments import LARGEST_VALUE
 from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.reporting import MetricSpec
 
@@ -187,7 +192,7 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
 
         """
         w = weight_of_event(w)
-        y = clipped_target(y)
+        y = clipped_target(y, LARGEST_VALUE)
         with self._turn:
             self._engine.learn(x, y, w)
 
@@ -215,7 +220,7 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
 
         """
         w = weight_of_event(w)
-        y = clipped_target(y)
+        y = clipped_target(y, LARGEST_VALUE)
         with self._turn:
             seen = self._engine.tokens.read(token)
             if seen.n == self._engine.n:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from river import base
 
 from iln_stream.learners.checks import (
+    clipped_target,
     require_level,
     require_max_columns,
     require_profile,
@@ -19,7 +20,7 @@ from iln_stream.learners.infinite_layer.base import InfiniteLayerLearner, column
 from iln_stream.learners.infinite_layer.category_effects import Effects
 from iln_stream.learners.infinite_layer.hashed_categories import HashedCategories, SplitInputs
 from iln_stream.learners.metrics import SHRUNK, algorithm_1_flags, mixture_metrics
-from iln_stream.learners.preprocessing.moments import LARGEST_VALUE, clipped_target
+from iln_stream.learners.preprocessing.moments import LARGEST_VALUE
 from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.learners.tables import TableEvents
@@ -292,7 +293,7 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         if w.__class__ is not float or w != 1.0:
             w = weight_of_event(w)
         if y.__class__ is not float or not -LARGEST_VALUE <= y <= LARGEST_VALUE:
-            y = clipped_target(y)
+            y = clipped_target(y, LARGEST_VALUE)
         self._learn_event(x, y, w)
 
     def learn_token(self, x: Mapping[Any, float], token: Any, y: float, w: float = 1.0) -> None:
@@ -337,7 +338,7 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
 
         """
         w = weight_of_event(w)
-        self._learn_event_late(x, token, clipped_target(y), w)
+        self._learn_event_late(x, token, clipped_target(y, LARGEST_VALUE), w)
 
     def _learn_hashed(
         self,

@@ -5,7 +5,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.learners.checks import number
 from iln_stream.state import StateDict, StateSchema
 
 
@@ -32,23 +31,6 @@ LARGEST_VALUE = 1e150
 
 
 _SCHEMA = StateSchema("iln_stream.Moments", 2)
-
-
-def clipped_target(y: float) -> float:
-    """Return a finite target, clipped to +-`LARGEST_VALUE`.
-
-    Raises
-    ------
-    ValueError
-        When y is not a finite number.
-
-    """
-    y = number("y", y)
-    if -LARGEST_VALUE <= y <= LARGEST_VALUE:
-        return y
-    if not math.isfinite(y):
-        raise ValueError(f"y is {y}: targets must be finite numbers")
-    return math.copysign(LARGEST_VALUE, y)
 
 
 class Moments:
