@@ -23,8 +23,8 @@ POINTS = 16
 """S of `Block`."""
 
 
-Event = Callable[[Array, float], float]
-"""Predicts an event, then learns it, and returns the prediction."""
+Event = Callable[[Array, float], tuple[float, int]]
+"""Predicts an event, then learns it; returns the prediction, and the shrinks so far."""
 
 
 class Kind(NamedTuple):
@@ -54,10 +54,10 @@ def _shrinking(estimator: Callable[[int], Estimator], drawn: bool = False) -> An
         draws: dict[str, Any] = {"draws": size} if drawn else {}
         model = ShrinkingGradient(family, estimator(size), step=step, seed=seed, **draws)
 
-        def event(x: Array, y: float) -> float:
+        def event(x: Array, y: float) -> tuple[float, int]:
             E = model.estimate_row(x).value
             model.learn_row(x, y)
-            return E
+            return E, model.n_shrinks
 
         return event
 
@@ -72,11 +72,11 @@ def _algorithm_2(size: int) -> Estimator:
 def _doubly(family: Features[Any], size: int, step: float, seed: int) -> Event:
     model = DoublyStochasticRegressor(family, size, step=step, seed=seed)
 
-    def event(x: Array, y: float) -> float:
+    def event(x: Array, y: float) -> tuple[float, int]:
         named = dict(enumerate(x.tolist()))
         f = model.predict_one(named)
         model.learn_one(named, y)
-        return f
+        return f, 0
 
     return event
 
@@ -163,19 +163,21 @@ def _point(name: str, kind: Kind, size: int, data: list[tuple[Array, Array]]) ->
     """Return the loss at the best of `STEPS`, and what a pass spends."""
     T, budget = len(data[0][1]), Budget()
     _pass(kind.event(FAMILY, size, STEPS[0], 0), *(part[:1] for part in data[0]))  # compiles
-    losses = np.zeros((len(STEPS), len(data)))
+    losses, n_shrinks = np.zeros((2, len(STEPS), len(data)))
     for i, step in enumerate(STEPS):
         for seed, (X, y) in enumerate(data):
             event = kind.event(FAMILY, size, step, seed)
             with budget.timed():
-                E = _pass(event, X, y)
+                E, shrinks = _pass(event, X, y)
             losses[i, seed] = np.mean((E - y)[T // 2 :] ** 2) / 2
+            n_shrinks[i, seed] = shrinks[-1]
     best = int(np.argmin(losses.mean(axis=1)))
     return {
         "estimator": name,
         "units": size,
         "step": STEPS[best],
         "loss": mean_and_error(losses[best].tolist()),
+        "n_shrinks": float(n_shrinks[best].mean()),
         "psi": kind.psi(size, T),
         "draws": kind.draws(size, T),
         "seconds": budget.seconds / losses.size,
@@ -183,9 +185,10 @@ def _point(name: str, kind: Kind, size: int, data: list[tuple[Array, Array]]) ->
 
 
 def _pass(event: Event, X: Array, y: Array) -> Array:
+    """Return the predictions and the shrinks so far, shape (2, T)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IlnWarning)  # too few draws: the loss shows it
-        return np.array([event(x, target) for x, target in zip(X, y.tolist(), strict=True)])
+        return np.array([event(x, target) for x, target in zip(X, y.tolist(), strict=True)]).T
 
 
 def _best(points: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -203,7 +206,15 @@ def _best(points: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _notes(figures: Mapping[str, Any]) -> list[str]:
-    notes = [f"The zero predictor's loss is {figures['zero']['mean']:.4f}."]
+    shrinks = ", ".join(
+        f"{p['n_shrinks']:.1f} of {p['estimator']}, {p['units']} units"
+        for p in figures["points"]
+        if p["n_shrinks"]
+    )
+    notes = [
+        f"The zero predictor's loss is {figures['zero']['mean']:.4f}. "
+        f"Shrinks at the best step: {shrinks or 'none'}."
+    ]
     for account, best in figures["best"].items():
         ladder = "; ".join(
             f"{p[account]:.2g} {p['estimator']}, {p['units']} units: {p['loss']:.4f}" for p in best

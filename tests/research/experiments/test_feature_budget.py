@@ -38,6 +38,14 @@ def test_accounts(name):
     assert family.n_psi == kind.psi(size, T)
 
 
+def test_shrinks_are_counted():
+    """With too few draws Algorithm 2 shrinks, and each event returns how often so far."""
+    event = KINDS["Algorithm 2"].event(GaussianFourier(0.1), 1, 0.6, 1)
+    counts = [event(x, 0.5)[1] for x in np.random.default_rng(0).standard_normal((300, 3))]
+    assert counts == sorted(counts)
+    assert counts[0] == 0 < counts[-1]
+
+
 def test_doubly_stochastic_account():
     """Counted are the units that a prediction costs, by the learner's word, and the fresh ones."""
     kind, size, T = KINDS["doubly stochastic"], 8, 12
