@@ -37,7 +37,7 @@ EXPERIMENTS = {
     "kernels": Experiment("largest error of each feature map's kernel as M grows", 10),
     "kitchen_sinks": Experiment("error and time of kitchen sinks beside AdaBoost, on adult", 5),
     "learning_mu": Experiment("units with mu fixed, redrawn and moved by gradients", 4),
-    "pegasos": Experiment("test error against time of Pegasos and its budgeted forms, on adult", 3),
+    "pegasos": Experiment("test error against time of Pegasos and its budgeted forms, on adult", 5),
     "pegasos_objective": Experiment("Pegasos' objective by batch size and order, on adult", 3),
     "regret": Experiment("regret against the best f in the ball as T grows, and its exponent", 5),
     "semi_random": Experiment("error against units of random, semi-random and trained ones", 3),

@@ -19,6 +19,7 @@ from iln_stream.research.experiments.regret import (
     Progress,
     Stream,
     Way,
+    by_seed,
     interval,
     known,
     losses,
@@ -149,9 +150,9 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
                 "B": B,
                 "T": list(horizons),
                 "excess": [mean_and_error(values) for values in by_T.values()],
-                "fit": power_law(horizons, _by_seed(by_T)),
+                "fit": power_law(horizons, by_seed(by_T)),
                 "seconds": [mean_and_error(values) for values in seconds[name, B].values()],
-                "fit_of_seconds": power_law(horizons, _by_seed(seconds[name, B])),
+                "fit_of_seconds": power_law(horizons, by_seed(seconds[name, B])),
             }
             for (name, B), by_T in excess.items()
         ],
@@ -159,10 +160,6 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
     }
     settings = {"full": full, "seeds": seeds, "horizons": list(horizons), "q": FAMILY.q}
     return Result("corollary1", settings, figures, _notes(figures), _draw)
-
-
-def _by_seed(by_T: Mapping[int, Sequence[float]]) -> list[list[float]]:
-    return [list(values) for values in zip(*by_T.values(), strict=True)]
 
 
 def _draws(m: int, T: int) -> dict[str, Any]:

@@ -64,11 +64,6 @@ def _shrinking(estimator: Callable[[int], Estimator], drawn: bool = False) -> An
     return make
 
 
-def _algorithm_2(size: int) -> Estimator:
-    """Return Algorithm 2, whose m is an argument of the learner."""
-    return Sampled()
-
-
 def _doubly(family: Features[Any], size: int, step: float, seed: int) -> Event:
     model = DoublyStochasticRegressor(family, size, step=step, seed=seed)
 
@@ -99,7 +94,7 @@ def _all_so_far(size: int, T: int) -> int:
 KINDS = {
     "Algorithm 2": Kind(
         (64, 256, 1024, 4096, 16_384),
-        _shrinking(_algorithm_2, drawn=True),
+        _shrinking(lambda _: Sampled(), drawn=True),
         lambda m, T: 2 * m * (T - 1),
         _every_event,
     ),

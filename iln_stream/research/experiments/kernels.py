@@ -1,7 +1,6 @@
 """Largest error of the kernel's estimate against the number of features, for each feature map."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
@@ -48,13 +47,7 @@ MAPS: dict[str, Callable[[int], FeatureMap]] = {
 NYSTROEM = "Gaussian, Nystroem"
 
 
-@dataclass(frozen=True)
-class _Plan:
-    sizes: tuple[int, ...]
-
-
-QUICK = _Plan((16, 64, 256))
-FULL = _Plan((16, 32, 64, 128, 256, 512, 1024, 2048))
+SIZES = {False: (16, 64, 256), True: (16, 32, 64, 128, 256, 512, 1024, 2048)}
 
 
 def run(full: bool, seeds: int, progress: Progress) -> Result:
@@ -73,7 +66,7 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
         Gets a line for each size and seed.
 
     """
-    sizes = (FULL if full else QUICK).sizes
+    sizes = SIZES[full]
     names = (*MAPS, NYSTROEM)
     errors: dict[str, list[list[float]]] = {name: [] for name in names}
     budgets = {name: Budget() for name in names}

@@ -15,7 +15,9 @@ from iln_stream.research.experiments.methods.linear_svm import (
     linear_svm,
     parallel_sgd,
 )
+from iln_stream.research.experiments.methods.ridges import ridge
 from iln_stream.research.experiments.result import Budget, Result, mean_and_error
+from iln_stream.research.feature_maps import RandomBinning
 from iln_stream.research.related import (
     AdaptiveMultiHyperplane,
     BudgetedKernelSGD,
@@ -31,6 +33,7 @@ SOURCES = {
     "kernel Pegasos": (0.155, 0.0),
     "AMM batch": (0.1503, 0.0011),
     "AMM online": (0.1644, 0.0023),
+    "random binning, 30 grids": (0.153, 0.0),
 }
 """Test errors on adult in the tables of Minhas' slides, and what they print after ±."""
 
@@ -44,6 +47,9 @@ LAM = {"linear": 3e-3, "kernel": 1e-4, "landmarks": 3e-5, "averaged": 3e-4, "opt
 Only the step of NORMA, below, has a record: of 0.1, 0.3 and 1 it has the least error on a fifth of
 adult's training data after 8,000 events of the others.
 """
+
+BINNING_GAMMA = 0.1
+"""Of 0.02, 0.05, 0.1 and 0.2 it has the least error on a fifth of adult's training data."""
 
 ONLINE: dict[str, Callable[[], Any]] = {
     "Pegasos": lambda: Pegasos(LAM["linear"]),
@@ -70,6 +76,18 @@ def _parallel(split: Split, seed: int) -> Array:
     return split.Z @ w
 
 
+def _binning(split: Split, seed: int) -> Array:
+    drawn = RandomBinning(30, gamma=BINNING_GAMMA).draw(
+        split.X.shape[1], np.random.default_rng(seed)
+    )
+    X, Z = (
+        np.vstack([drawn(part) for part in np.array_split(rows, 20)])  # in parts, to spare memory
+        for rows in (split.X, split.Z)
+    )
+    f: Array = Z @ ridge(X, split.y, LAM["kernel"] * len(split.y))
+    return f
+
+
 def _amm(split: Split, seed: int) -> Array:
     X, Z = (np.column_stack([rows, np.ones(len(rows))]) for rows in (split.X, split.Z))
     model = AdaptiveMultiHyperplaneBatch(LAM["linear"], seed=seed).fit(X, split.y)
@@ -79,6 +97,7 @@ def _amm(split: Split, seed: int) -> Array:
 BATCH: dict[str, Callable[[Split, int], Array]] = {
     "averaged over 8 machines": _parallel,
     "AMM batch": _amm,
+    "random binning, 30 grids": _binning,
     "LLSVM, 200 landmarks": lambda split, seed: (
         LowRankLinearisedSVM(LAM["landmarks"], GAMMA, 200, seed=seed)
         .fit(split.X, split.y)

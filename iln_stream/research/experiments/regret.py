@@ -241,14 +241,15 @@ class _Regrets:
                     "regret_of_E": [mean_and_error(of_estimate[T]) for T in horizons],
                     "draws": [float(np.mean(self.draws[kind, B, name][T])) for T in horizons],
                     "bound": [regret_bound(B, T, VARIANCE, FAMILY.q) for T in horizons],
-                    "fit_of_f": power_law(horizons, _by_seed(by_T)),
-                    "fit_of_E": power_law(horizons, _by_seed(of_estimate)),
+                    "fit_of_f": power_law(horizons, by_seed(by_T)),
+                    "fit_of_E": power_law(horizons, by_seed(of_estimate)),
                 }
             )
         return found
 
 
-def _by_seed(by_T: Mapping[int, Sequence[float]]) -> list[list[float]]:
+def by_seed(by_T: Mapping[int, Sequence[float]]) -> list[list[float]]:
+    """Return the values of each seed, by T."""
     return [list(values) for values in zip(*by_T.values(), strict=True)]
 
 
