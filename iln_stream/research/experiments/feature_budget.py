@@ -111,7 +111,7 @@ KINDS = {
         _every_event,
     ),
     "pool (Fixed-Random)": Kind((16, 64, 256, 1024), _shrinking(Pool), lambda R, T: R * T, _once),
-    "doubly stochastic": Kind((1, 4), _doubly, _all_so_far, _all_so_far),
+    "doubly stochastic": Kind((1,), _doubly, _all_so_far, _all_so_far),
 }
 """All but the last are estimators of `ShrinkingGradient`; the compiled ones evaluate psi as counted
 here. The last evaluates f once to predict and once to learn, in blocks of 256 units; counted is
