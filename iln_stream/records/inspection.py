@@ -21,6 +21,7 @@ from iln_stream.records.time_spans import (
     ordered_share,
     read_as,
     step_of,
+    year_first,
 )
 from iln_stream.records.times import DateOrder, posix_seconds
 from iln_stream.records.values import (
@@ -35,7 +36,7 @@ from iln_stream.records.values import (
 )
 
 _DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})\b.*")
-_NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$")
+_NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$|,\d+[eE]")
 _THOUSANDS = re.compile(r"\D*[1-9]\d{0,2}([.,]\d{3})+\D*")
 _WITH_COMMA = Notation(decimal=",")
 
@@ -120,7 +121,7 @@ def look_like_dates(values: Sequence[str]) -> bool:
 
 
 def _order(values: Sequence[str]) -> DateOrder | None:
-    if not look_like_dates(values):
+    if not look_like_dates(values) or year_first(values):
         return None
     dates = [found for value in values if (found := _DATE.fullmatch(value))]
     times: dict[DateOrder, list[float]] = {}
@@ -155,13 +156,18 @@ _TIMES = ("timestamp", "time", "datetime", "date", "ts", "event_time", "created_
 _TIME_WORDS = {
     *_TIMES[:5], "when", "day", "month", "hour", "year", "period", "datum", "zeit", "tag", "monat",
     "stunde", "uhrzeit", "jahr", "jour", "mois", "heure", "année", "fecha", "hora", "hr", "yyyymm",
+    "week", "woche", "semaine", "semana", "ym", "дата", "日付", "日期",
 }  # fmt: skip
 _CLOCK_WORDS = {
     *("time", "clock", "hour", "hours", "hr", "hrs", "hh", "hhmm", "zeit", "uhr", "uhrzeit"),
-    *("stunde", "heure", "hora", "ora", "godzina"),
+    *("stunde", "heure", "hora", "ora", "godzina", "he"),
 }
 _HOURS = re.compile(r"\d|[01]\d|2[0-4]|([01]\d|2[0-4])[0-5]\d")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d{2}([:.]\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?")
+_DURATION = re.compile(
+    r"PT?(\d+([.,]\d+)?[DHMS]T?)+|(\d+ days?,? )?\d+:\d\d(:\d\d)?([.,]\d+)?"
+    r"|(\d+([.,]\d+)?\s?(d|h|hrs?|hours?|m|mins?|s|secs?),?\s*){2,}"
+)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 """A word of a name: machine_no, machineNo and machine.no have two."""
 _CODES = {"code", "id", "plz", "postalcode", "postcode", "sku", "zip", "zipcode"}
@@ -410,6 +416,7 @@ class _Roles:
         last = {each.name: each.name.rpartition(".")[2] for each in free}
         by_name = [e for usual in _LABELS for e in free if last[e.name].lower() == usual]
         free = [each for each in free if each.n_distinct > 1] or [*free]
+        free = [each for each in free if each.name.lower() not in _TIME_WORDS] or free
         in_name = (*_LABELS[1:4], *_LABELS[_EXACT:])
         by_name += [e for usual in in_name for e in free if _is_named(last[e.name], (usual,))]
         two = [each for each in free if each.n_distinct == 2 and each.is_class]
@@ -515,17 +522,17 @@ class _Roles:
 
 
 _PARTS = (
-    ("year", "jahr", "yr", "année"),
-    ("month", "monat", "mois", "mo"),
-    ("day", "tag", "jour", "dayofmonth"),
-    ("hour", "stunde", "heure", "hr"),
+    ("year", "jahr", "yr", "année", "y"),
+    ("month", "monat", "mois", "mo", "m"),
+    ("day", "tag", "jour", "dayofmonth", "dy", "d"),
+    ("hour", "stunde", "heure", "hr", "h"),
 )
 """Names of the fields that make a time together."""
 
 
 def _counts(numbers: Sequence[float | None]) -> bool:
     n = sum(b - a == 1 for a, b in pairwise(number or 0.0 for number in numbers))
-    return n >= _COUNTED * len(numbers) > _FEW
+    return min(n, len(set(numbers))) >= _COUNTED * len(numbers) > _FEW
 
 
 def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:
@@ -606,7 +613,8 @@ def _unread_times(name: str, texts: Sequence[str]) -> str:
     """Return why texts that look like times are none, unless they are read later; empty: no."""
     if look_like_dates(texts):
         return Why.DATES
-    is_time = sum(any(f.fullmatch(text.strip()) for f in (_DATED, _CLOCK)) for text in texts)
+    forms = (_DATED, _CLOCK, _DURATION)
+    is_time = sum(any(f.fullmatch(text.strip()) for f in forms) for text in texts)
     has_digits = all(any(map(str.isdigit, text)) for text in texts)
     named = _is_named_time(name) and has_digits
     return Why.UNREAD if is_time >= MOSTLY * len(texts) or named else ""
@@ -628,7 +636,7 @@ def _without_sentinel(field: Field, numbers: Sequence[float]) -> Field:
         return field
     for end, others in ((ordered[0], ordered[1:]), (ordered[-1], ordered[:-1])):
         gap = min(abs(end - others[0]), abs(end - others[-1]))
-        if counted[end] < _AGAIN or end in (0.0, 1.0):
+        if counted[end] < _AGAIN or end == 1.0:
             continue
         text = as_text(end) if abs(end) < 1e15 else repr(end)
         if gap > others[-1] - others[0]:
@@ -691,6 +699,8 @@ def _time_type(
 ) -> FieldType | None:
     """Return the type with which most values are times; None: they are none."""
     texts = [as_text(value).strip() for value in present]
+    if is_text and (form := year_first(texts)):
+        return f"time {form}"
     if all(text.replace(".", "", 1).isdigit() for text in texts):
         form = numeric_form(texts, _is_named_time(name))
         if form is not None:

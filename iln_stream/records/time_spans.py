@@ -1,5 +1,6 @@
 """What the times of records show: their form, their order, and which seasons they can have."""
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
@@ -15,6 +16,13 @@ _FORMS = {
     10: ("%Y%m%d%H",), 12: ("%Y%m%d%H%M",), 14: ("%Y%m%d%H%M%S",),
 }  # fmt: skip
 """Of numbers, by how many characters they have."""
+
+_ORDERS = (("%y", "%m", "%d"), ("%d", "%m", "%y"), ("%m", "%d", "%y"))
+
+_OCTOBER = re.compile(r"\d{4}\.1")
+"""2026.10, as a number is written."""
+
+_YEAR_FIRST = re.compile(r"\d\d([-/.])\d\d\1\d\d(?:\s(\d\d:\d\d)?(:\d\d)?)?")
 
 _OLDEST, _LATEST = -1.5e10, 7.3e9
 """POSIX seconds of the years 1494 and 2201."""
@@ -60,7 +68,7 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
     """
     texts = [text.strip().removesuffix(".0") for text in texts]
     numbers = [float(text) for text in texts]
-    sizes = {len(text) for text in texts}
+    sizes = {len(text) for text in texts if not _OCTOBER.fullmatch(text)}
     size = sizes.pop() if len(sizes) == 1 else 0
     for form in _FORMS.get(size, ()):
         times = all_read_as(texts, f"time {form}")
@@ -76,6 +84,31 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
             if all(low <= number < high for number in numbers):
                 return f"days since {since}"
     return None
+
+
+def year_first(texts: Sequence[str]) -> str | None:
+    """Return the form of dates whose year is first and has two digits; None: they are others.
+
+    They come in order, and in no other order of day, month and year, or span more in it.
+
+    >>> from iln_stream.records.time_spans import year_first
+    >>> year_first(["25-12-30", "25-12-31", "26-01-01"]), year_first(["01-02-26", "02-02-26"])
+    ('%y-%m-%d', None)
+
+    """
+    found = _YEAR_FIRST.fullmatch(texts[0]) if texts else None
+    if found is None:
+        return None
+    clock = (" %H:%M" if found[2] else "") + (":%S" if found[3] else "")
+    forms = ["{1}{0}{2}{0}{3}{4}".format(found[1], *order, clock) for order in _ORDERS]
+    times = [all_read_as(texts, f"time {form}") for form in forms]
+    spans = {
+        form: max(each) - min(each)
+        for form, each in zip(forms, times, strict=True)
+        if len(each) == len(texts) and is_monotonic(each)
+    }
+    own = spans.pop(forms[0], 0.0)
+    return forms[0] if own and all(span > own for span in spans.values()) else None
 
 
 def is_monotonic(numbers: Sequence[float]) -> bool:

@@ -15,6 +15,9 @@ from typing import Literal
 _YEAR_1, _YEAR_10000 = -62_135_596_800.0, 253_402_300_800.0
 """Their first moments in POSIX seconds."""
 
+_TO = re.compile(r"\s+[-\u2013]\s+|(?<=[\dZ])/(?=\d{4}-)")
+"""Between the two ends of a period."""
+
 _NUMBER_OF_TIME = re.compile(r"[+-]?\d+(\.\d+)?")
 
 _LARGEST = 1e21
@@ -57,7 +60,7 @@ _DATES = (
     rf"{_YEAR}[-/. 年]\s?(?P<m>\d{{1,2}})[-/. 月]\s?(?P<d>\d{{1,2}})[.日]?",
     rf"{_YEAR}(?P<m>\d{{2}})(?P<d>\d{{2}})",
     rf"{_WEEKDAY}{_DAY}(?:[-/ .]|de )*{_NAME}(?:[-/ .,]|del? )*{_OTHER_YEAR}",
-    rf"{_WEEKDAY}{_NAME}[-/ .]*{_DAY},?\s+{_YEAR}",
+    rf"{_WEEKDAY}{_NAME}[-/ .]*{_DAY},?[-/\s]+{_YEAR}",
     rf"{_YEAR}[-/ .]*{_NAME}(?:[-/ .]*{_DAY})?",
     rf"{_NAME}(?:[-/ .,]*{_YEAR}|-(?P<yy>\d{{2}}))",
     rf"{_YEAR}(?:[-/ ]|M)(?P<m>\d{{1,2}})",
@@ -146,6 +149,11 @@ def _in_other_forms(text: str, order: DateOrder) -> dt.datetime:
                 return _moment(found.groupdict())
             except ValueError:
                 continue
+    ends = _TO.split(text)
+    if len(ends) == 2 and not any(map(_NUMBER_OF_TIME.fullmatch, ends)):
+        start, end = (_from_text(each, order) for each in ends)
+        if start <= end:
+            return dt.datetime.fromtimestamp(start, dt.UTC)
     if len(text) == 14 and text.isdigit():
         return dt.datetime.strptime(text, "%Y%m%d%H%M%S")
     raise ValueError(_EXPECTED)
@@ -229,9 +237,11 @@ def time_in(form: str) -> Callable[[float | str], float]:
         )
 
     def read(value: float | str) -> float:
-        text = f"{value:.0f}" if isinstance(value, float) else str(value).strip()
+        text = str(value).strip().removesuffix(".0")
+        if form == "%Y.%m" and len(text) == len("2026.1"):
+            text += "0"  # as a number, 2026.10 has lost its last digit, and 2026.01 has not
         try:
-            moment = dt.datetime.strptime(text.removesuffix(".0"), form)
+            moment = dt.datetime.strptime(text, form)
         except ValueError:
             raise ValueError(f"expected a time of the form {form}") from None
         return _checked((moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp())

@@ -91,7 +91,8 @@ NULLS_OF_0_2 = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "n
 NULLS = (
     *NULLS_OF_0_2,
     *("#N/A", "#NA", "<NA>", "N.A.", "n.a.", "NAN", "NaT", "Null", "(null)", "\\N", "--", "---"),
-    *("#DIV/0!", "#VALUE!", "."),
+    *("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#N/V", "#NV", "#WERT!", ".", "..", "..."),
+    *("\N{EN DASH}", "\N{EM DASH}", "k.A.", "k. A.", "n.v.", "nil", "undefined"),
 )
 """Texts that mean a missing value, by default."""
 

@@ -37,7 +37,7 @@ begins with no text: it is damaged."""
 def name_inside(path: Path) -> str:
     """Return the name of a file without compression: of an archive, that of its only file."""
     if path.suffix.lower() == ".zip" and path.is_file():
-        return _only_member(path)
+        return _only_member(path).removesuffix(".zip")
     return path.stem if path.suffix.lower() in (".gz", ".bz2", ".xz") else path.name
 
 
@@ -166,14 +166,21 @@ class _Table(NamedTuple):
     n_values: float
 
 
-def _format(separator: str) -> dict[str, Any]:
-    """Return the arguments of `csv.reader`; any number of blanks separates."""
-    return {"delimiter": SEPARATORS[separator], "skipinitialspace": separator == "blank"}
+def _format(separator: str, lines: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments of `csv.reader`; any number of blanks separates.
+
+    Quotes are single ones if the names of the columns, on the first of the lines, have such.
+    """
+    return {
+        "delimiter": SEPARATORS[separator],
+        "skipinitialspace": separator == "blank",
+        "quotechar": "'" if lines and _SINGLE_QUOTES.fullmatch(lines[0]) else '"',
+    }
 
 
 def _table(lines: Sequence[str], separator: str) -> _Table:
     try:
-        rows = [row for row in csv.reader(lines, **_format(separator)) if row]
+        rows = [row for row in csv.reader(lines, **_format(separator, lines)) if row]
     except csv.Error:
         rows = []
     widths = [*map(len, rows)]
@@ -198,8 +205,10 @@ class Layout(NamedTuple):
 
     Parameters
     ----------
-    separator
-        Name of the separator, among `SEPARATORS`.
+    form
+        Arguments of `csv.reader`.
+    header
+        The row of their names in the file, which files that were joined have again.
     columns
         Names of the columns. Those without a name are called `column_1` and so on by their place;
         at the end, without values, they are the separators at the ends of lines, and no columns.
@@ -210,7 +219,8 @@ class Layout(NamedTuple):
 
     """
 
-    separator: str
+    form: dict[str, Any]
+    header: list[str]
     columns: list[str]
     n_before: int
     has_comments: bool
@@ -225,6 +235,7 @@ _FIRST_LINES, _FIRST_COLUMNS = 50, 1_000
 _COMMENT = "#"
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 """A byte order mark; of files that were joined each has one."""
+_SINGLE_QUOTES = re.compile(r"('[^']+'[\s,;|]+)+")
 _SEPARATOR_LINE = re.compile(r"sep=.\s*")
 """By which a spreadsheet knows the separator."""
 
@@ -343,7 +354,8 @@ def _comments(lines: Sequence[str]) -> list[str]:
 def _layout(name: str, lines: Sequence[str], separator: str, given: Sequence[str]) -> Layout:
     numbered, comments = _table_lines(lines), _comments(lines)
     body, numbers = list(numbered.values()), list(numbered)
-    reader = csv.reader(body, **_format(separator))
+    form = _format(separator, body)
+    reader = csv.reader(body, **form)
     try:
         ends, rows = [0], []  # the last line of each row
         for row in reader:
@@ -352,15 +364,17 @@ def _layout(name: str, lines: Sequence[str], separator: str, given: Sequence[str
     except csv.Error as error:
         raise unreadable(name, error) from error
     n = _table(body, separator).n_before
+    n += _n_titles(rows[n:])
     before, rows = rows[:n], rows[n:]
     header = [cell.strip() for cell in (rows or [[]])[0]]
     is_header = _is_header(header, rows[1:])
-    outer = None if is_header or not rows else _outer_header(comments, before, rows, separator)
+    outer = None if is_header or not rows else _outer_header(comments, before, rows, form)
     if given and len(given) != len(outer or header) and header:
         raise SourceError(
             f"{name}: columns has {len(given)} names, and a row has {len(header)} cells: name "
             "each column"
         )
+    in_file = before[-1] if outer and before else []
     if outer is None:
         if is_header is False and not given:
             raise _LacksError(
@@ -368,7 +382,7 @@ def _layout(name: str, lines: Sequence[str], separator: str, given: Sequence[str
                 columns=[f"column_{i}" for i in range(1, len(header) + 1)],
             )
         if rows and (is_header or not given or set(header) - {""} <= set(given)):
-            n, rows = n + 1, rows[1:]
+            in_file, n, rows = rows[0], n + 1, rows[1:]
     header = list(given) or outer or header
     titles = before if before and before[-1] != [cell for cell in header if cell] else []
     units = _units(rows)
@@ -380,14 +394,14 @@ def _layout(name: str, lines: Sequence[str], separator: str, given: Sequence[str
             stacklevel=2,
         )
     columns = _named(name, header, rows[len(units) :])
-    return Layout(separator, columns, ends[n + len(units)], bool(comments))
+    return Layout(form, in_file, columns, ends[n + len(units)], bool(comments))
 
 
 def _outer_header(
     comments: Sequence[str],
     before: Sequence[list[str]],
     rows: Sequence[list[str]],
-    separator: str,
+    form: dict[str, Any],
 ) -> list[str] | None:
     """Return a header that is the last comment, or that has no name for row numbers or blanks."""
     width = len(rows[0])
@@ -397,9 +411,16 @@ def _outer_header(
         if _is_header(before[-1], [row[1:] for row in rows]):
             return ["", *before[-1]]
     if comments and not before:
-        named = next(csv.reader([comments[-1].lstrip(f"{_COMMENT} ")], **_format(separator)), [])
+        named = next(csv.reader([comments[-1].lstrip(f"{_COMMENT} ")], **form), [])
         return named if len(named) == width else None
     return None
+
+
+def _n_titles(rows: Sequence[list[str]]) -> int:
+    """Return how many rows with blank cells precede a header that has none."""
+    n = next((n for n, row in enumerate(rows) if all(map(str.strip, row))), 0)
+    names, values, again, _ = _seen(rows[n], rows[n + 1 :]) if n else (0, 0, 0, 0)
+    return n if names > 1 and not (values or again) else 0
 
 
 def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | None:
@@ -474,7 +495,7 @@ def _rows(path: Path, layout: Layout) -> Iterator[_Row | None]:
             pass
         if layout.has_comments:
             lines = ("\n" if line.startswith(_COMMENT) else line for line in lines)
-        rows = csv.reader(lines, strict=True, **_format(layout.separator))
+        rows = csv.reader(lines, strict=True, **layout.form)
         try:
             yield from _closed(rows, seen, layout)
         except READ_ERRORS as error:
@@ -488,7 +509,7 @@ def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Itera
     One whose quotes are odd is read loosely, unless it would swallow other lines. `seen` gets the
     lines that a row is read from.
     """
-    columns, width = layout.columns, len(layout.columns)
+    columns, width, names = layout.columns, len(layout.columns), set(layout.header)
     while True:
         seen.clear()
         try:
@@ -500,8 +521,21 @@ def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Itera
                 raise csv.Error(
                     f"a quote is open over {len(seen)} lines: close it, or write it twice"
                 ) from error
-            row = next(csv.reader(seen, **_format(layout.separator)))
-        if len(row) == width:
+            row = next(csv.reader(seen, **layout.form))
+        if row and row[0] in names and sorted(row) == sorted(layout.header):
+            if row != layout.header:
+                raise csv.Error(
+                    f"a second header has the columns in another order ({', '.join(row[:5])}): "
+                    "split the file there"
+                )
+            warnings.warn(
+                f"the header ({', '.join(row[:5])}) comes again, as in files that were joined, "
+                "and is left out",
+                IlnWarning,
+                stacklevel=2,
+            )
+            yield None
+        elif len(row) == width:
             # Separators alone are a blank line.
             yield dict(zip(columns, row)) if any(row) else None  # noqa: B905  # it takes time
         elif row:  # a value beyond the header is kept, so that the row becomes a dead letter

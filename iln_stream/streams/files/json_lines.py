@@ -246,15 +246,19 @@ class JsonArraySource(IteratorSource):
         except ValueError as error:
             raise SourceError(f"{file}: {error}") from error
         if isinstance(found, dict):
-            lists = (name for name, v in found.items() if isinstance(v, list) and len(v) > 1)
-            if (name := next(lists, None)) is not None:
+            several = {k: v for k, v in found.items() if isinstance(v, list | dict) and len(v) > 1}
+            rows = [k for k, v in several.items() if isinstance(v, list) and isinstance(v[0], dict)]
+            columns = any(isinstance(v, list) for v in several.values())
+            if rows or columns or len(several) == len(found) > 1:
+                jq = f"with `jq -c '.{rows[0]}[]' {file.name}`, or " if rows else ""
                 raise SourceError(
-                    f"{file} is one object, and its {name!r} is a list: write a record in each "
-                    f"line: with `jq -c '.{name}[]' {file.name}`, or pandas (orient='records')"
+                    f"{file} is one object, and its {next(iter(several))!r} has several values: "
+                    f"write a record in each line, {jq}with pandas, to_json(orient='records', "
+                    "lines=True)"
                 )
             found = [found]
-        rows = (each if isinstance(each, dict) else json.dumps(each).encode() for each in found)
-        super().__init__(file.name, rows, limit)
+        payloads = (e if isinstance(e, dict) else json.dumps(e).encode() for e in found)
+        super().__init__(file.name, payloads, limit)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def _meant(path: Path) -> str:
     """Return a question whether a file of a similar name is meant; empty: there is none."""
     if path.is_dir() or not path.parent.is_dir():
         return ""
-    names = [each.name for each in path.parent.iterdir()]
+    names = [each.name for each in path.parent.iterdir() if each.name != path.name]
     return did_you_mean(str(path), [str(path.with_name(each)) for each in names])
 
 
