@@ -4,10 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeGuard
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from iln_stream.records.decoding import MalformedError, check_size, error_details, reason
-from iln_stream.records.messages import Text
+from iln_stream.records.decoding import MalformedError, shown
+from iln_stream.records.parsing import parse_json
 
 MARK = b'{"iln_stream"'
 """The first bytes of each command, whatever the format of the events."""
@@ -35,18 +33,6 @@ class Command(NamedTuple):
     time: float | None
     name: Literal["promote"]
     contender: str
-
-
-class _Promote(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    promote: Text = Field(min_length=1)
-
-
-class _Envelope(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    iln_stream: _Promote
 
 
 def is_command(payload: bytes | Mapping[str, Any] | None) -> TypeGuard[bytes]:
@@ -78,11 +64,11 @@ def promoted(payload: bytes) -> str:
         When it is another command, or none.
 
     """
-    try:
-        check_size(payload)
-        return _Envelope.model_validate_json(payload).iln_stream.promote
-    except ValidationError as error:
-        raise MalformedError(
-            f"{reason(error_details(error, 'command'), 'command')}; a command is "
-            '{"iln_stream": {"promote": "NAME"}}'
-        ) from None
+    fields = parse_json(payload)
+    match fields:
+        case {"iln_stream": {"promote": str(contender)}} if contender:
+            if json.loads(promotion(contender)) == fields:
+                return contender
+    raise MalformedError(
+        f'command: a command is {{"iln_stream": {{"promote": "NAME"}}}}, got {shown(fields)}'
+    )

@@ -722,9 +722,8 @@ def _is_id(each: Field, n: int) -> bool:
     if each.role == "time" or each.n_missing or each.n_distinct < _ID_DISTINCT * n or n < 2:
         return False
     last = each.name.rpartition(".")[2]
-    whole = all(isinstance(value, int | str) for value in (each.low, each.high)) or (
-        float(each.low).is_integer() and float(each.high).is_integer()
-    )
+    ends = (each.low, each.high)
+    whole = all(isinstance(end, str) or float(end).is_integer() for end in ends)
     return whole and any(_IDS.search(name) for name in (last, last.lower()))
 
 

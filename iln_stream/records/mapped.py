@@ -144,7 +144,8 @@ class MappedDecoder:
         for name in plan.others:
             del x[name]
         # The usual record first: all inputs are finite numbers, and none is to be another type.
-        if not (plan.is_plain and (found_types == _FLOATS or _all_floats(x)) and _is_finite(x)):
+        usual = plan.is_plain and (found_types == _FLOATS or set(map(type, x.values())) == _FLOATS)
+        if not (usual and _is_finite(x)):
             found = self._inputs(x, plan.types, fields)
             if found or y is None or event_id is None:  # a late label is not an event without x
                 self.n_missing += len(x) - len(found)
@@ -216,7 +217,9 @@ class MappedDecoder:
     ) -> tuple[float | None, str | None, float | bool | str | None]:
         """Return time, id and label."""
         time = self._time(fields, plan.time, written) if plan.time else written
-        event_id = None if plan.id is None else self._id(fields[plan.id])
+        event_id = None
+        if plan.id is not None and not self._is_missing(value := fields[plan.id]):
+            event_id = as_text(value)
         y = None if plan.target is None else self._y(plan.target, fields[plan.target])
         return time, event_id, y
 
@@ -406,9 +409,6 @@ class MappedDecoder:
             return found
         raise MalformedError(f"{name}: a weight is a number and at least 0, got {value!r:.60}")
 
-    def _id(self, value: Any) -> str | None:
-        return None if self._is_missing(value) else as_text(value)
-
     def _y(self, name: str, value: Any) -> float | bool | str | None:
         if type(value) is float and isfinite(value) and self._floats_are_labels:
             return None if value in self._null_numbers else value
@@ -436,10 +436,6 @@ class MappedDecoder:
             return str(value)
         found = as_input(name, value, kind, self._notation)
         return bool(found) if kind == "boolean" else found
-
-
-def _all_floats(x: Fields) -> bool:
-    return set(map(type, x.values())) == _FLOATS
 
 
 def _is_finite(x: Fields) -> bool:

@@ -105,6 +105,9 @@ class ClassLabel(Label):
 
 _VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
+_ESCAPE = re.compile("[\ud800-\udfff]")
+"""What bytes of a key are that are not UTF-8."""
+
 PAYLOAD_LIMIT = 64 * 1024
 """Bytes of the record that a dead letter keeps; a hash covers the whole record."""
 
@@ -281,7 +284,7 @@ class DeadLetter(BaseModel):
             payload_bytes=len(payload),
             payload_sha256=hashlib.sha256(payload).hexdigest(),
             truncated=len(payload) > PAYLOAD_LIMIT,
-            key=None if key is None or not _is_kept(key) else key,
+            key=None if key is None or _ESCAPE.search(key) or len(key) > KEY_LIMIT else key,
             written=written,
         )
 
@@ -289,11 +292,3 @@ class DeadLetter(BaseModel):
     def kind(self) -> str:
         """The reason without values: letters of one cause share it."""
         return _VALUE.sub("…", self.reason)
-
-
-def _is_kept(key: str) -> bool:
-    try:
-        key.encode()
-    except UnicodeEncodeError:  # bytes that are not UTF-8 are surrogate escapes
-        return False
-    return len(key) <= KEY_LIMIT

@@ -83,9 +83,8 @@ def parse_json(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
         raise MalformedError(f"record: Invalid JSON: {error}") from None
     if not isinstance(fields, dict):
         raise MalformedError(f"record: expected a JSON object, got {str(fields)[:60]}")
-    if payload.count(b":") > len(
-        fields
-    ):  # there are nested keys, repeated keys or texts with colons
+    # Nested keys, repeated keys and texts may have more colons.
+    if payload.count(b":") > len(fields):
         require_distinct_keys(payload, _n_keys(fields))
     return fields
 

@@ -1,11 +1,10 @@
 """Writes predictions as JSON, fast."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from json.encoder import encode_basestring as quoted
 from typing import Any, Protocol
-
-_LITERALS = {True: "true", False: "false"}
 
 
 class Ahead(Protocol):
@@ -83,6 +82,8 @@ class PredictionEncoder:
         contender: str | None = None,
     ) -> bytes:
         """Return a `Prediction` as UTF-8 JSON; finite numbers are written without loss."""
+        if key is not None and not key.isascii():  # bytes that are not UTF-8 are escapes in it
+            key = key.encode(errors="surrogateescape").decode(errors="backslashreplace")
         value: str
         if type(y_pred) is float:
             value, end = repr(y_pred), ""
@@ -106,23 +107,7 @@ class PredictionEncoder:
             f',"key":{"null" if key is None else quoted(key)}'
             f'{self._models[contender]}{value},"y":{label}{end}}}'
         )
-        try:
-            return text.encode()
-        except UnicodeEncodeError:  # a key's bytes that are not UTF-8 are surrogate escapes
-            if key is None or (readable := _readable(key)) == key:
-                raise
-            return self(
-                partition,
-                offset,
-                event_id,
-                time,
-                readable,
-                y_pred,
-                y,
-                intervals,
-                explanation,
-                contender,
-            )
+        return text.encode()
 
     def _intervals(self, intervals: Sequence[tuple[float, float]]) -> str:
         parts = (
@@ -144,21 +129,6 @@ def _explanation(baseline: float, contributions: Mapping[Any, float]) -> str:
     return f',"explanation":{{"baseline":{baseline!r},"contributions":{{{",".join(parts)}}}}}'
 
 
-def _json(value: Any) -> str:
-    """Return a class, a number or None as JSON."""
-    write = _WRITERS.get(type(value))
-    return json.dumps(value.item()) if write is None else write(value)  # a NumPy scalar
-
-
-_WRITERS: dict[type, Callable[[Any], str]] = {
-    str: quoted,
-    bool: _LITERALS.__getitem__,
-    int: repr,
-    float: repr,
-    type(None): lambda _: "null",
-}
-
-
-def _readable(key: str) -> str:
-    """Return a key whose bytes are not UTF-8 with these bytes escaped."""
-    return key.encode(errors="surrogateescape").decode(errors="backslashreplace")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=lambda scalar: scalar.item())
+_json = lru_cache(maxsize=1024, typed=True)(_ENCODER.encode)
+"""Returns a class, a number or None as JSON; a NumPy scalar has an item."""

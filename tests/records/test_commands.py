@@ -30,9 +30,9 @@ def test_other_records_are_none(payload: bytes | None) -> None:
 @pytest.mark.parametrize(
     ("payload", "names"),
     [
-        (b'{"iln_stream": {"demote": "a"}}', "iln_stream.promote: missing"),
-        (b'{"iln_stream": {"promote": ""}}', "iln_stream.promote"),
-        (b'{"iln_stream": {"promote": "a"}, "x": {}}', "x: unknown name"),
+        (b'{"iln_stream": {"demote": "a"}}', "a command is .*, got .*'demote'"),
+        (b'{"iln_stream": {"promote": ""}}', "a command is "),
+        (b'{"iln_stream": {"promote": "a"}, "x": {}}', "a command is .*'x'"),
         (b'{"iln_stream"', "Invalid JSON"),
         (b'{"iln_stream": {"promote": "' + b"a" * (1 << 20) + b'"}}', "bytes"),
     ],
