@@ -144,8 +144,9 @@ class MappedDecoder:
         for name in plan.others:
             del x[name]
         # The usual record first: all inputs are finite numbers, and none is to be another type.
+        # A sum that overflows is not finite, either.
         usual = plan.is_plain and (found_types == _FLOATS or set(map(type, x.values())) == _FLOATS)
-        if not (usual and _is_finite(x)):
+        if not (usual and isfinite(sum(x.values()))):
             found = self._inputs(x, plan.types, fields)
             if found or y is None or event_id is None:  # a late label is not an event without x
                 self.n_missing += len(x) - len(found)
@@ -436,11 +437,6 @@ class MappedDecoder:
             return str(value)
         found = as_input(name, value, kind, self._notation)
         return bool(found) if kind == "boolean" else found
-
-
-def _is_finite(x: Fields) -> bool:
-    """Return whether all numbers are finite; False, too, if their sum overflows."""
-    return isfinite(sum(x.values()))
 
 
 def _class_of_cell(text: str) -> float | bool | str:

@@ -101,12 +101,11 @@ def year_first(texts: Sequence[str]) -> str | None:
         return None
     clock = (" %H:%M" if found[2] else "") + (":%S" if found[3] else "")
     forms = ["{1}{0}{2}{0}{3}{4}".format(found[1], *order, clock) for order in _ORDERS]
-    times = [all_read_as(texts, f"time {form}") for form in forms]
-    spans = {
-        form: max(each) - min(each)
-        for form, each in zip(forms, times, strict=True)
-        if len(each) == len(texts) and is_monotonic(each)
-    }
+    spans = {}
+    for form in forms:
+        times = all_read_as(texts, f"time {form}")
+        if len(times) == len(texts) and is_monotonic(times):
+            spans[form] = max(times) - min(times)
     own = spans.pop(forms[0], 0.0)
     return forms[0] if own and all(span > own for span in spans.values()) else None
 

@@ -28,7 +28,7 @@ _COMPRESSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     r"\x1f\x8b": (".gz", gzip.open),
     r"BZh\d1AY&SY": (".bz2", bz2.open),
     r"\xfd7zXZ\0": (".xz", lzma.open),
-    r"PK\x03\x04": (".zip", lambda path: zipfile.ZipFile(path).open(_only_member(path))),
+    r"PK\x03\x04": (".zip", lambda path: _open_member(path)),
 }
 """How a file is opened that begins with these bytes, whatever its name; or that is named so, and
 begins with no text: it is damaged."""
@@ -75,6 +75,11 @@ def unreadable(file: Path | str, error: Exception, n_lines: int | None = None) -
         why = error.strerror or str(error)
     after = "" if n_lines is None else f" after line {n_lines}"
     return SourceError(f"can't read {file}{after}: {why}")
+
+
+def _open_member(path: Path) -> Any:
+    name = _only_member(path)
+    return zipfile.ZipFile(path).open(name)
 
 
 def _only_member(path: Path) -> str:
