@@ -556,9 +556,9 @@ def _field(
 ) -> Field:
     pairs = [(value, _kind(value, given.notation)) for value in present]
     others = [value for value, kind in pairs if kind == "text"]
-    found = {text: amount(text, given.notation.decimal) for text in others}
-    amounts = {text: each for text, each in found.items() if each is not None}
-    other = Notation("," if given.notation.decimal == "." else ".")
+    decimal = given.notation.decimal
+    amounts = {text: each for text in others if (each := amount(text, decimal)) is not None}
+    other = Notation("," if decimal == "." else ".")
     units = {each.unit for each in amounts.values()} - {""}
     n_numbers = sum(kind in _NUMERIC or value in amounts for value, kind in pairs if kind != "list")
     dressed = ""
@@ -597,7 +597,7 @@ def _field(
     field = Field(name, kinds, n_missing, len(distinct), low, high, role, kind, why)
     if groups(texts, other.decimal) == "maybe":
         field = field._replace(grouped="thousands")
-    elif groups(texts, given.notation.decimal) == "yes":
+    elif groups(texts, decimal) == "yes":
         field = field._replace(grouped="decimals")
     if dressed or (finite and field.is_number):
         field = _without_sentinel(field, finite)

@@ -49,19 +49,17 @@ class FileScheme(Scheme):
         """Rows of CSV files, a table of Parquet files, otherwise JSON."""
         if self._is(*_ROWS):
             return "rows"
-        return "table" if self._is_parquet else "json"
+        return "table" if self.name.endswith(".parquet") else "json"
 
     def columns(self) -> Sequence[str] | None:
         """Return the header of a CSV file, or the columns of a Parquet file."""
         path = self._path
-        if self._is(*_ROWS):
+        if self.form == "rows":
             return layout_of(path, self._separator, self.options.columns).columns
-        return _parquet(path).columns_of(path) if self._is_parquet else None
+        return _parquet(path).columns_of(path) if self.form == "table" else None
 
     def layout(self) -> Mapping[str, Any]:
-        if not self._is(*_ROWS):
-            return {}
-        return guessed_layout(self._path, self._separator)
+        return guessed_layout(self._path, self._separator) if self.form == "rows" else {}
 
     @property
     def _path(self) -> Path:
@@ -82,9 +80,9 @@ class FileScheme(Scheme):
         path, limit = self._path, self.options.limit
         if self._is(*_ROWS, *_JSON, ".parquet") and not path.exists():
             raise SourceError(f"can't read {path}: No such file or directory{_meant(path)}")
-        if self._is(*_ROWS):
+        if self.form == "rows":
             return CsvSource(path, limit, self._separator, self.options.columns)
-        if self._is_parquet:
+        if self.form == "table":
             return _parquet(path).ParquetSource(path, limit=limit)  # type: ignore[no-any-return]
         if self._is(*_JSON):
             return (JsonArraySource if is_document(path) else JsonLinesSource)(path, limit=limit)
@@ -108,10 +106,6 @@ class FileScheme(Scheme):
     def sibling(self, suffix: str) -> str:
         """Return a path in the same folder."""
         return f"{self.name}.{suffix}"
-
-    @property
-    def _is_parquet(self) -> bool:
-        return self.name.endswith(".parquet")
 
     def _is(self, *extensions: str) -> bool:
         return name_inside(Path(self.name)).lower().endswith(extensions)
