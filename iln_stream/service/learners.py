@@ -30,7 +30,7 @@ from iln_stream.learners.contest.contender import OnFailure
 from iln_stream.learners.contest.contest import MIXTURE
 from iln_stream.learners.keyed import KEYS_FILE, KeyedRegressor, KeyFile, StoredKeys
 from iln_stream.loop import Classification, Details, Regression, Task
-from iln_stream.records import error_details, reason
+from iln_stream.records.decoding import error_details, reason
 from iln_stream.service.settings import (
     ContestSettings,
     LearnerSettings,

@@ -7,20 +7,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 from pydantic.config import JsonDict
 
-from iln_stream.records import (
-    ClassEvent,
-    ClassLabel,
-    Event,
-    Inputs,
-    Label,
-    MalformedError,
-    Moment,
-    Text,
-    Weight,
-    error_details,
-    reason,
-    require_distinct_keys,
-)
+from iln_stream.records import ClassEvent, ClassLabel, Event, Label, MalformedError
+from iln_stream.records.decoding import error_details, reason, require_distinct_keys
+from iln_stream.records.messages import Inputs, Moment, Text, Weight
 from iln_stream.serving.gate import HttpError
 
 _READ = ConfigDict(frozen=True, extra="forbid")

@@ -7,7 +7,8 @@ from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from iln_stream.records import Inputs, NumbersAsText
+from iln_stream.records.decoding import NumbersAsText
+from iln_stream.records.messages import Inputs
 
 ROUTES = frozenset(
     (

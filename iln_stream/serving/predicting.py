@@ -9,7 +9,8 @@ from math import inf, isfinite
 from time import perf_counter, time
 from typing import Any
 
-from iln_stream.records import Inputs, MalformedError, one_hot
+from iln_stream.records import MalformedError, one_hot
+from iln_stream.records.messages import Inputs
 from iln_stream.serving.gate import HttpError, retry
 from iln_stream.snapshots.follower import Published
 

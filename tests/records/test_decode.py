@@ -12,15 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from iln_stream.errors import IlnWarning
-from iln_stream.records import (
-    Event,
-    MalformedError,
-    NumbersAsText,
-    decode,
-    one_hot,
-    payload_bytes,
-)
-from iln_stream.records.decoding import LARGEST_PAYLOAD
+from iln_stream.records import Event, MalformedError, decode, one_hot, payload_bytes
+from iln_stream.records.decoding import LARGEST_PAYLOAD, NumbersAsText
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 text = st.text(st.characters(codec="utf-8"))
