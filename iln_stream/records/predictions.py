@@ -130,5 +130,9 @@ def _explanation(baseline: float, contributions: Mapping[Any, float]) -> str:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=lambda scalar: scalar.item())
-_json = lru_cache(maxsize=1024, typed=True)(_ENCODER.encode)
-"""Returns a class, a number or None as JSON; a NumPy scalar has an item."""
+_encoded = lru_cache(maxsize=1024, typed=True)(_ENCODER.encode)
+
+
+def _json(value: Any) -> str:
+    """Return a class, a number or None as JSON; the cache would take -0.0 for 0.0."""
+    return float.__repr__(value) if isinstance(value, float) else _encoded(value)
