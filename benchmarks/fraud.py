@@ -3,8 +3,8 @@
 Each card has its usual amount and pace, each shop its share of frauds. A fraud is a few payments
 of one card within minutes, of several times its usual amount. The same classifier learns the
 records alone, with aggregates as the service makes them, and with the same inputs of an upstream
-program that keeps every event; River's logistic regression learns those of its `Agg`, too. Labels
-come with the next event. PR AUC is of the second half, predicted before it was learned.
+program that keeps every event; River's logistic regression and forest learn those of its `Agg`.
+Labels come with the next event. PR AUC is of the second half, predicted before it was learned.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from river import feature_extraction, linear_model, optim, preprocessing, stats, utils
+from river import feature_extraction, forest, linear_model, optim, preprocessing, stats, utils
 
 from iln_stream.learners.infinite_layer import InfiniteLayerClassifier
 from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
@@ -104,7 +104,8 @@ def upstream() -> Callable[[Payment], dict[str, float]]:
 
 
 def of_river() -> Callable[[Payment], dict[str, float]]:
-    """Return River's `Agg`, updated after each payment; the ratio is made beside it."""
+    """Return River's `Agg`, updated after each payment; ratio and pause are made beside it."""
+    last: dict[str, float] = {}
     aggregates: list[tuple[Any, bool]] = [
         (feature_extraction.Agg(on, by, how), timed)
         for on, by, how, timed in (
@@ -127,6 +128,8 @@ def of_river() -> Callable[[Payment], dict[str, float]]:
             else:
                 each.learn_one(x)
         made["ratio"] = amount / made["agg2"] if made["agg2"] else 1.0
+        made["since"] = time - last.get(card, time - DAY)
+        last[card] = time
         return made
 
     return inputs
@@ -163,6 +166,7 @@ def main() -> None:
         "aggregates": (lambda: InfiniteLayerClassifier(profile="fast", seed=1), declared),
         "upstream program": (lambda: InfiniteLayerClassifier(profile="fast", seed=1), upstream),
         "River, Agg, logistic regression": (logistic.clone, of_river),
+        "River, Agg, ARF": (lambda: forest.ARFClassifier(seed=1), of_river),
     }
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for seed in range(given.seeds):

@@ -243,16 +243,20 @@ class MappedDecoder:
                 f"time: {'unknown' if time is None else time}, and aggregates need the time of "
                 "each event; set time_field, or correct it at the writer"
             )
-        known = {name: value for name in (*aggregates.texts, *aggregates.numbers)
-                 if not self._is_missing(value := fields.get(name))}  # fmt: skip
-        texts = {name: as_text(known[name]) for name in aggregates.texts if name in known}
+        texts: dict[str, str] = {}
+        for name in aggregates.texts:
+            if not self._is_missing(value := fields.get(name)):
+                texts[name] = as_text(value)
         numbers: dict[str, float] = {}
         for name in aggregates.numbers:
-            if name in known:
-                value = as_input(name, known[name], self.mapping.type_of(name), self._notation)
-                if isinstance(value, str):
-                    raise MalformedError(f"{name}: aggregates need a number, got {value!r:.60}")
-                numbers[name] = value
+            value = fields.get(name)
+            if type(value) is not float or not isfinite(value) or value in self._null_numbers:
+                if self._is_missing(value):
+                    continue
+                value = as_input(name, value, self.mapping.type_of(name), self._notation)
+            if isinstance(value, str):
+                raise MalformedError(f"{name}: aggregates need a number, got {value!r:.60}")
+            numbers[name] = value
         return aggregates(texts, numbers, time)
 
     def _of_time(self, time: float) -> dict[str, float]:

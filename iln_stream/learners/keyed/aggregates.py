@@ -283,6 +283,8 @@ class _Group:
 
     def key_of(self, texts: Mapping[str, str]) -> str | None:
         """Return the key as one text; None: a field of it is missing."""
+        if len(self._by) == 1:
+            return texts.get(self._by[0])
         try:
             return "\x1f".join([texts[name] for name in self._by])
         except KeyError:
