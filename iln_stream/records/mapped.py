@@ -354,8 +354,9 @@ class MappedDecoder:
         self.continue_after(state)
 
     def continue_after(self, values: StateDict) -> None:
-        """Make inputs of later records of these `last_values()`."""
-        self._time_features.restore(values["time_features"])
+        """Make inputs of later records of these `last_values()`, or of some of them."""
+        if "time_features" in values:
+            self._time_features.restore(values["time_features"])
         if self._lags is not None and "lags" in values:
             self._lags.restore(values["lags"])
         if self._aggregates is not None and "aggregates" in values:

@@ -12,7 +12,8 @@ from iln_stream.records import MalformedError
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import parse_json
-from iln_stream.service import Service, Settings, SettingsError
+from iln_stream.service import Service, Settings, SettingsError, predict
+from iln_stream.snapshots import learner_of, snapshot_at
 
 AGGREGATES = {
     "n_10min": {"by": "card", "over": "10min", "how": "count"},
@@ -64,6 +65,23 @@ def test_restarts_make_no_difference(path: Path) -> None:
     assert found["predictions"] == found["whole"]
     assert len(found["whole"]) == 300
     assert found["whole"] != found["none"]
+
+
+def test_records_are_predicted_as_the_next_ones_of_their_keys(path: Path) -> None:
+    """`predict` knows the events that the snapshot's run has learned, as the run itself does."""
+    fill(path, 0, 100)
+    Service(settings(path)).run()
+    saved = snapshot_at(path.parent / "state" / "log-events-0")
+    append(path, [b'{"id": "new", "at": 2000, "card": "c1", "shop": "s1", "amount": 1}'], "more")
+    learner, earlier = learner_of(saved.state["learner"], False), saved.state["decoder"]
+    found = []
+    for known in (earlier, None):
+        more = {"source": f"sqlite:{path}#more", "predictions": f"sqlite:{path}#found"}
+        predict(settings(path, **more, snapshots=None), learner, None, None, known)
+        found.append(json.loads(values(path, "found")[-1])["y_pred"])
+    append(path, values(path, "more"))
+    Service(settings(path)).run()
+    assert json.loads(values(path, "predictions")[-1])["y_pred"] == found[0] != found[1]
 
 
 def test_another_aggregate_is_another_configuration(path: Path) -> None:
