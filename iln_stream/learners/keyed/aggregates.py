@@ -1,18 +1,21 @@
 """Inputs made of a key's earlier events: counts, sums, means, ... over windows of time."""
 
+import datetime as dt
 import warnings
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf, nan
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
+from river import base
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.keyed.store import Rows
+from iln_stream.learners.keyed.store import Rows, as_key
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
 
@@ -235,6 +238,69 @@ class Aggregates:
             group.restore(each)
         self._waiting = OrderedDict(zip(state["waiting_ids"], state["waiting_keys"], strict=True))
         self._now = None
+
+
+class AggregateInputs(base.SupervisedTransformer, base.Transformer):
+    """Makes inputs of the earlier events of an event's key, in a River pipeline.
+
+    It gives the aggregates alone: `AggregateInputs(...) + RecordInputs(...) | learner` adds them to
+    the inputs of the record. What windows hold, and which event knows what, is as in `Aggregates`.
+    It is supervised, since a pipeline transforms an event before such a transformer learns it: the
+    event is not among its own earlier events.
+
+    Parameters
+    ----------
+    aggregates
+        The aggregates by the name of the input.
+    time
+        Name of the event's time: POSIX seconds or a datetime; one without a zone is in UTC.
+
+    Examples
+    --------
+    >>> from iln_stream import Aggregate, AggregateInputs
+    >>> inputs = AggregateInputs({"n_1h": Aggregate("count", by=("card",), over=3600.0)}, "at")
+    >>> x = {"at": 0.0, "card": "c17", "amount": 20.0}
+    >>> inputs.learn_one(x, False)
+    >>> inputs.transform_one({**x, "at": 60.0}), inputs.transform_one({**x, "at": 7200.0})
+    ({'n_1h': 1.0}, {'n_1h': 0.0})
+
+    """
+
+    def __init__(self, aggregates: Mapping[str, Aggregate], time: str) -> None:
+        self.aggregates = aggregates
+        self.time = time
+        self._made = Aggregates(aggregates)
+
+    def transform_one(self, x: Mapping[str, Any]) -> dict[str, float]:
+        """Return the aggregates of a record, by name.
+
+        Raises
+        ------
+        ValueError
+            When the time is missing, or a value that should be a number is none.
+
+        """
+        when = x.get(self.time)
+        if isinstance(when, dt.datetime):
+            when = (when if when.tzinfo else when.replace(tzinfo=dt.UTC)).timestamp()
+        if not isinstance(when, Real) or not abs(float(when)) < inf:
+            raise ValueError(f"{self.time}: expected POSIX seconds or a datetime, got {when!r:.60}")
+        texts = {name: as_key(x.get(name)) for name in self._made.texts}
+        numbers = {name: x[name] for name in self._made.numbers if x.get(name) is not None}
+        for name, value in numbers.items():
+            if not isinstance(value, Real):
+                raise ValueError(f"{name}: aggregates need a number, got {value!r:.60}")
+        known = {name: text for name, text in texts.items() if text is not None}
+        return self._made(known, numbers, float(when))
+
+    def learn_one(self, x: Mapping[str, Any], y: Any) -> None:
+        """Take a record as one of the earlier events from now on, and y as its label."""
+        self.transform_one(x)
+        self._made.accept(None, y)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"aggregates": {"n": Aggregate("count")}, "time": "ordinal_date"}
 
 
 class _Group:

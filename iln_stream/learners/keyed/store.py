@@ -44,7 +44,7 @@ def key_of(x: Mapping[Any, Any], name: str) -> tuple[str | None, dict[Any, float
     """
     rest = dict(x)
     if name in rest:
-        return _checked(_text(rest.pop(name)), name), rest
+        return _checked(as_key(rest.pop(name)), name), rest
     start = f"{name}="
     for each in x:
         if isinstance(each, str) and each.startswith(start):
@@ -62,7 +62,7 @@ def _checked(key: str | None, name: str) -> str | None:
     return key
 
 
-def _text(value: Any) -> str | None:
+def as_key(value: Any) -> str | None:
     """Return a key as text: the same for 17, 17.0 and "17"; None for a missing value."""
     if isinstance(value, str):
         return value

@@ -1,13 +1,17 @@
 """Aggregates by key, compared with a list of all events."""
 
+import datetime as dt
 import math
+import pickle
 import re
 import statistics
 from math import floor, nan
 
 import numpy as np
 import pytest
+from river import base
 
+from iln_stream import AggregateInputs
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.keyed import aggregates
 from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
@@ -196,6 +200,46 @@ def test_a_restored_state_goes_on_bit_for_bit():
     second = Aggregates(wanted, waiting=10)
     second.restore(first.state())
     assert run(second, events[200:]) == run(whole, events[200:])
+
+
+def test_a_pipeline_has_the_same_inputs_as_a_run():
+    """In River's pipeline an event is not among its own earlier events, nor is its label, also
+    where the pipeline is pickled in between."""
+    wanted = {**WANTED, "rate": Aggregate("label_mean", BY)}
+    keep, made = Keep(), Aggregates(wanted)
+    model = AggregateInputs(wanted, "at") | keep
+    rng = np.random.default_rng(4)
+    for i in range(60):
+        card, amount, at = f"c{rng.integers(3)}", float(rng.normal()), 900.0 * i
+        x = {"card": card, "amount": amount, "at": dt.datetime.fromtimestamp(at, dt.UTC)}
+        model.predict_one(x)
+        model.learn_one(x, float(i % 2))
+        assert model["Keep"].seen == made({"card": card}, {"amount": amount}, at)
+        made.accept(None, float(i % 2))
+        model = pickle.loads(pickle.dumps(model))
+
+
+class Keep(base.Regressor):
+    """Remembers the inputs that it learned."""
+
+    def predict_one(self, x):
+        return 0.0
+
+    def learn_one(self, x, y):
+        self.seen = x
+
+
+@pytest.mark.parametrize(
+    ("x", "problem"),
+    [
+        ({"card": "a"}, "at: expected POSIX seconds"),
+        ({"at": 0, "amount": "1"}, "amount: aggregates"),
+    ],
+)
+def test_a_record_of_a_pipeline_that_lacks_what_is_needed(x, problem):
+    """The error names the field."""
+    with pytest.raises(ValueError, match=problem):
+        AggregateInputs(WANTED, "at").transform_one(x)
 
 
 @pytest.mark.parametrize(
