@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from iln_stream.learners.contest import ContestClassifier, ContestRegressor
     from iln_stream.learners.frozen import FrozenNetwork, freeze
-    from iln_stream.learners.keyed import KeyedRegressor
+    from iln_stream.learners.keyed import Aggregate, AggregateInputs, KeyedRegressor
     from iln_stream.loop import Listener, PrequentialLoop
     from iln_stream.plotting import plot_predictions, plot_relevance, plot_weights
     from iln_stream.records import Event
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from iln_stream.streams import Record, Sink, Source
 
 __all__ = [
+    "Aggregate",
+    "AggregateInputs",
     "Averaged",
     "Block",
     "ChangeOfTarget",
@@ -88,7 +90,7 @@ _NAMES = {
     ),
     "learners.contest": ("ContestClassifier", "ContestRegressor"),
     "learners.frozen": ("FrozenNetwork", "freeze"),
-    "learners.keyed": ("KeyedRegressor",),
+    "learners.keyed": ("Aggregate", "AggregateInputs", "KeyedRegressor"),
     "loop": ("Listener", "PrequentialLoop"),
     "plotting": ("plot_predictions", "plot_relevance", "plot_weights"),
     "records": ("Event",),

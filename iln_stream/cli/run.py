@@ -319,7 +319,8 @@ def predict_events(path: Path, settings: Settings, console: Console) -> None:
     defaults = {name: "-" for name in ("source", "predictions") if name not in given}
     learner, snapshot = learner_at(path, settings.snapshot_pickle)
     loop = LoopSettings.of(settings, **defaults)
-    done = predict_stream(loop, learner, console, snapshot.header.configuration)
+    configuration, earlier = snapshot.header.configuration, snapshot.state.get("decoder")
+    done = predict_stream(loop, learner, console, configuration, earlier)
     scores = done.scores
     text = f"{scores.n_events} events predicted, {done.n_dead_letters} dead letters"
     if done.n_repeats:

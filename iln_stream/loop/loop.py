@@ -84,8 +84,9 @@ class PrequentialLoop:
         Makes progress durable. None: nothing is saved.
     decoder
         Turns records into examples. None: records are events of the form `{"x": ..., "y": ...}`.
-        If it has a method `accept`, the loop calls it with the time of each event that it learned
-        or predicted; not for repeats, late labels and dead letters.
+        If it has a method `accept`, the loop calls it with the time, id and label of each event
+        that it learned or predicted; not for repeats, late labels and dead letters. If it has a
+        method `label`, the loop calls it with the id of an event and its late label.
     details
         Computes additions to a prediction, such as intervals: called with the inputs of each event
         after it was predicted and before it is learned. None: nothing.
@@ -131,7 +132,8 @@ class PrequentialLoop:
         self.max_failures_in_a_row = max_failures_in_a_row
         self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
         self._labels = labels
-        self._accept: Callable[[float | None], None] | None = getattr(self._decode, "accept", None)
+        self._accept: Callable[..., None] | None = getattr(self._decode, "accept", None)
+        self._late_label: Callable[..., None] | None = getattr(self._decode, "label", None)
         self.stepper = Stepper(learner, self.task, details, weights)
         self._last_offsets: dict[StreamPartition, int] = {}
         self._polled: Sequence[Record] = ()  # of which some may be left to handle
@@ -297,8 +299,11 @@ class PrequentialLoop:
                 self.recent_ids.add_event(step.event_id)
             if step.y is not None:
                 self.recent_ids.add_label(step.event_id, step.y)
-        if self._accept is not None and not step.late:
-            self._accept(step.time)
+        if not step.late:
+            if self._accept is not None:
+                self._accept(step.time, step.event_id, step.y)
+        elif self._late_label is not None and step.event_id is not None:
+            self._late_label(step.event_id, step.y)
 
     def _disorder(self, record: Record) -> SourceError:
         return SourceError(

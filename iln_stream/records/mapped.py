@@ -3,10 +3,10 @@
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from iln_stream.errors import IlnWarning
 from iln_stream.records.amounts import amount
@@ -39,6 +39,8 @@ Parse = Callable[[Payload], Fields]
 
 _MOST_KEPT, _PER_NAME, _PER_PLAN = 10_000_000, 100, 10_000
 """Characters of the names in plans; a name counts as 100 more, and a plan as 10,000."""
+_FURTHEST = 1e12
+"""Seconds from 1970 beyond which a time is none."""
 _MOST_EXACT = 2**53
 """Integers below it are different doubles."""
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
@@ -65,6 +67,51 @@ class _Plan(NamedTuple):
     weight: str | None
 
 
+class KeyedInputs(Protocol):
+    """Makes inputs of the earlier events of an event's key; see `learners.keyed.aggregates`."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The inputs."""
+        ...
+
+    @property
+    def texts(self) -> Collection[str]:
+        """The fields that it needs as texts."""
+        ...
+
+    @property
+    def numbers(self) -> Collection[str]:
+        """The fields that it needs as numbers."""
+        ...
+
+    def __call__(
+        self, texts: Mapping[str, str], numbers: Mapping[str, float], time: float
+    ) -> dict[str, float]:
+        """Return the inputs of an event, by name."""
+        ...
+
+    def accept(self, event_id: str | None, y: Any) -> None:
+        """Take the event of the last call as an earlier one from now on; y None: no label yet."""
+        ...
+
+    def label(self, event_id: str, y: Any) -> None:
+        """Take a label that came later than its event."""
+        ...
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        ...
+
+    def state(self) -> StateDict:
+        """Return what inputs of later events are made of."""
+        ...
+
+    def restore(self, state: StateDict) -> None:
+        """Continue from a `state()`."""
+        ...
+
+
 class MappedDecoder:
     """Makes examples of records whose fields are mapped to label, inputs, id and time.
 
@@ -87,6 +134,8 @@ class MappedDecoder:
         Whether records should have a label, so that a target that does not occur is warned of.
     unseen
         Warns of fields that do not occur. None: of all that the mapping names.
+    aggregates
+        Makes inputs of the earlier events of the same key. None: there are none.
 
     Examples
     --------
@@ -108,6 +157,7 @@ class MappedDecoder:
         typed: bool = True,
         labelled: bool = True,
         unseen: UnseenFields | None = None,
+        aggregates: KeyedInputs | None = None,
     ) -> None:
         self.mapping = mapping
         self._parse = parse
@@ -125,6 +175,9 @@ class MappedDecoder:
         has_lags = mapping.lags or mapping.rolling_means
         self._lags = Lags(mapping.lags, mapping.rolling_means) if has_lags else None
         self._made = {} if self._lags is None else self._lags.names
+        self._aggregates = aggregates
+        if aggregates is not None:
+            self._made |= dict.fromkeys(aggregates.names, "aggregates")
         for feature in mapping.time_features:
             self._made |= dict.fromkeys(names_of(feature), "time_features")
         self._has_time = False
@@ -156,6 +209,8 @@ class MappedDecoder:
         made = {} if self._lags is None else self._lags(x)
         if self.mapping.time_features and time is not None:
             made.update(self._of_time(time))
+        if self._aggregates is not None:
+            made.update(self._aggregated(self._aggregates, fields, time))
         x.update(made)
         return Example(x, y, event_id, time, weight)
 
@@ -164,16 +219,47 @@ class MappedDecoder:
         fields, plan, _ = self._read(payload, written is not None)
         return self._time(fields, plan.time, written) if plan.time else written
 
-    def accept(self, time: float | None) -> None:
-        """Take the last example as the last event: its time, and its values for lags and means.
+    def accept(self, time: float | None, event_id: str | None = None, y: Any = None) -> None:
+        """Take the last example as the last event: its time, and its values for later inputs.
 
-        The loop calls this for events that it learned or predicted: repeats, late labels and
-        records that failed do not change the inputs of later events.
+        The loop calls this for events that it learned (y) or only predicted: repeats, late labels
+        and records that failed do not change the inputs of later events.
         """
         if time is not None:
             self._time_features.accept(time)
         if self._lags is not None:
             self._lags.accept()
+        if self._aggregates is not None:
+            self._aggregates.accept(event_id, y)
+
+    def label(self, event_id: str, y: Any) -> None:
+        """Take the label that was learned of an earlier event."""
+        if self._aggregates is not None:
+            self._aggregates.label(event_id, y)
+
+    def _aggregated(
+        self, aggregates: KeyedInputs, fields: Fields, time: float | None
+    ) -> dict[str, float]:
+        if time is None or not abs(time) < _FURTHEST:
+            raise MalformedError(
+                f"time: {'unknown' if time is None else time}, and aggregates need the time of "
+                "each event; set time_field, or correct it at the writer"
+            )
+        texts: dict[str, str] = {}
+        for name in aggregates.texts:
+            if not self._is_missing(value := fields.get(name)):
+                texts[name] = as_text(value)
+        numbers: dict[str, float] = {}
+        for name in aggregates.numbers:
+            value = fields.get(name)
+            if type(value) is not float or not isfinite(value) or value in self._null_numbers:
+                if self._is_missing(value):
+                    continue
+                value = as_input(name, value, self.mapping.type_of(name), self._notation)
+            if isinstance(value, str):
+                raise MalformedError(f"{name}: aggregates need a number, got {value!r:.60}")
+            numbers[name] = value
+        return aggregates(texts, numbers, time)
 
     def _of_time(self, time: float) -> dict[str, float]:
         try:
@@ -245,6 +331,7 @@ class MappedDecoder:
                 lambda: self.n_missing,
             ),
             *of_parser(),
+            *(() if self._aggregates is None else self._aggregates.metrics()),
         )
 
     def state(self) -> StateDict:
@@ -257,8 +344,12 @@ class MappedDecoder:
 
     def last_values(self) -> StateDict:
         """Return what inputs of later records are made of."""
-        lags = {} if self._lags is None else {"lags": self._lags.state()}
-        return {"time_features": self._time_features.state(), **lags}
+        found = {"time_features": self._time_features.state()}
+        if self._lags is not None:
+            found["lags"] = self._lags.state()
+        if self._aggregates is not None:
+            found["aggregates"] = self._aggregates.state()
+        return found
 
     def restore(self, state: StateDict) -> None:
         """Continue from a `state()`."""
@@ -267,10 +358,13 @@ class MappedDecoder:
         self.continue_after(state)
 
     def continue_after(self, values: StateDict) -> None:
-        """Make inputs of later records of these `last_values()`."""
-        self._time_features.restore(values["time_features"])
+        """Make inputs of later records of these `last_values()`, or of some of them."""
+        if "time_features" in values:
+            self._time_features.restore(values["time_features"])
         if self._lags is not None and "lags" in values:
             self._lags.restore(values["lags"])
+        if self._aggregates is not None and "aggregates" in values:
+            self._aggregates.restore(values["aggregates"])
 
     def _planned(self, names: tuple[str, ...]) -> _Plan:
         mapping = self.mapping

@@ -103,7 +103,13 @@ class Assembly:
     def _read(self, records: RecordSettings, stream: Scheme, source: Source) -> None:
         self._source = source
         labelled = self._labels is None and not isinstance(self.learner, PredictOnly)
-        self.mapped = build_decoder(records, stream, self.task, labelled=labelled)
+        self.mapped = build_decoder(
+            records,
+            stream,
+            self.task,
+            labelled=labelled,
+            waiting=self._settings.pending_events or 0,
+        )
         self._decoder = self.mapped or EnvelopeDecoder(self.task.event_type, self.task.label_type)
         self._weights = build_weights(self._settings, records, self.learner)
 

@@ -7,6 +7,7 @@ from inspect import signature
 from typing import Any
 
 from iln_stream.errors import IlnWarning, did_you_mean
+from iln_stream.learners.keyed.aggregates import Aggregates
 from iln_stream.loop import EventWeights, LearnsLate, Task, takes_weights
 from iln_stream.records.fields import JOIN, FieldMapping
 from iln_stream.records.mapped import MappedDecoder, Parse
@@ -19,6 +20,7 @@ from iln_stream.service.settings import (
     LabelSettings,
     LoopSettings,
     RecordSettings,
+    aggregate_of,
     default_of,
 )
 from iln_stream.settings import SettingsError
@@ -26,7 +28,7 @@ from iln_stream.streams import Scheme
 
 log = logging.getLogger(__name__)
 
-FIELDS = (*FieldSettings.model_fields, "lags", "rolling_means")
+FIELDS = (*FieldSettings.model_fields, "lags", "rolling_means", "aggregates")
 """The settings that say which fields records have."""
 
 _ROLES = ("target", "id_field", "weight_field")
@@ -94,8 +96,9 @@ def mapping_from(
     chosen: Mapping[str, Any], settings: FormatSettings, where: str = ""
 ) -> FieldMapping:
     """Return the mapping with these fields, in the notation of the settings."""
+    roles = {name: value for name, value in chosen.items() if name != "aggregates"}
     try:
-        return FieldMapping(**chosen, notation=Notation(settings.decimal, settings.date_order))
+        return FieldMapping(**roles, notation=Notation(settings.decimal, settings.date_order))
     except ValueError as error:
         raise SettingsError(f"{where}{error}") from error
 
@@ -113,11 +116,17 @@ def require_fields(chosen: Mapping[str, Any], names: Sequence[str], lacks: str) 
 
 
 def build_decoder(
-    settings: RecordSettings, stream: Scheme, task: Task, *, labelled: bool = True
+    settings: RecordSettings,
+    stream: Scheme,
+    task: Task,
+    *,
+    labelled: bool = True,
+    waiting: int = 0,
 ) -> MappedDecoder | None:
     """Return the decoder of a stream's records; None: they are events.
 
-    If they need not be labelled, as those to predict, no label is missed.
+    If they need not be labelled, as those to predict, no label is missed. `waiting` is the most
+    events that wait for their labels.
     """
     mapping = mapping_of(settings, stream, labelled=labelled)
     if mapping is None:
@@ -128,7 +137,29 @@ def build_decoder(
         "class" if task.name == "classification" else "number",
         typed=stream.form != "rows",
         labelled=labelled,
+        aggregates=_build_aggregates(settings, waiting),
     )
+
+
+def _build_aggregates(settings: RecordSettings, waiting: int) -> Aggregates | None:
+    """Return what makes inputs of a key's earlier events; None: nothing.
+
+    Raises
+    ------
+    SettingsError
+        When labels of forecasts are asked for: they come without the id of their event.
+
+    """
+    if not settings.aggregates:
+        return None
+    wanted = {name: aggregate_of(each) for name, each in settings.aggregates.items()}
+    for name, each in wanted.items():
+        if settings.horizon and each.how == "label_mean":
+            raise SettingsError(
+                f"aggregates: {name}: label_mean is not possible with horizon; the mean of the "
+                "target's present values is: how = mean, of = the target"
+            )
+    return Aggregates(wanted, waiting)
 
 
 def parser_of(settings: FormatSettings, stream: Scheme) -> Parse:
@@ -201,7 +232,7 @@ def described(settings: RecordSettings) -> dict[str, Any] | None:
     }
     if chosen["null_values"] == NULLS:
         chosen["null_values"] = NULLS_OF_0_2  # a longer default is no other setting
-    for name in ("weight_field", "lags", "rolling_means"):
+    for name in ("weight_field", "lags", "rolling_means", "aggregates"):
         if not chosen[name]:
             del chosen[name]  # snapshots of releases without it have no such entry
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}

@@ -26,6 +26,7 @@ from iln_stream.service.streams import Outputs, check_addresses, readers, source
 from iln_stream.service.warming import Warming
 from iln_stream.service.worker import model_name, open_source, version_of_state
 from iln_stream.settings import SettingsError
+from iln_stream.state import StateDict
 from iln_stream.streams import Appended, NewRecord
 
 
@@ -34,6 +35,7 @@ def predict(
     learner: Any,
     console: Console | None = None,
     configuration: Mapping[str, Any] | None = None,
+    earlier: StateDict | None = None,
 ) -> ModelMetrics:
     """Predict the events of a stream up to its end, with or without labels.
 
@@ -50,6 +52,9 @@ def predict(
         Draws progress if it is a terminal; None: no progress.
     configuration
         Of the learner's snapshot: its settings of fields are used if `settings` has none.
+    earlier
+        State of that run's decoder: the events are predicted as the next ones of their keys. None:
+        there were none before them.
 
     Returns
     -------
@@ -87,6 +92,8 @@ def predict(
         frozen = PredictOnly(learner)
         model = model_name(settings, source.stream, reader.horizon)
         assembly = Assembly(settings, stream, source, frozen, model, horizon=reader.ahead)
+        if assembly.mapped is not None and earlier is not None and "aggregates" in earlier:
+            assembly.mapped.continue_after({"aggregates": earlier["aggregates"]})
         version = version_of_state(learner)
         encode = PredictionEncoder(
             source.stream, model, version, levels, reader.ahead,

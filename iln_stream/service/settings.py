@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, Field, ValidationInfo, field_validator
 
+from iln_stream.errors import did_you_mean
+from iln_stream.learners.keyed.aggregates import Aggregate
 from iln_stream.loop import Horizon
 from iln_stream.records.time_inputs import numbers_of_records
 from iln_stream.records.values import NULLS
@@ -246,6 +248,31 @@ class FieldSettings(SettingsGroup):
     )
 
 
+def aggregate_of(given: Any) -> Aggregate:
+    """Return the aggregate that a table of the settings describes.
+
+    Raises
+    ------
+    ValueError
+        When it describes none.
+
+    """
+    known = ("by", "how", "of", "over")
+    if not isinstance(given, dict):
+        raise ValueError(f"expected a table of {', '.join(known)}, not {given!r:.60}")
+    for key in given:
+        if key not in known:
+            raise ValueError(f"{key!r} is not among {', '.join(known)}{did_you_mean(key, known)}")
+    by = [by] if isinstance(by := given.get("by", []), str) else by
+    if not isinstance(by, list | tuple) or not all(isinstance(each, str) for each in by):
+        raise ValueError(f"by: {by!r} must be the name of a field, or a list of names")
+    over = given.get("over")
+    seconds = None if over is None else Horizon.of(str(over)).seconds
+    if over is not None and seconds is None:
+        raise ValueError(f"over: {over!r} has no unit: give a time such as 30min, 1h or 7d")
+    return Aggregate(given.get("how", ""), tuple(by), given.get("of"), seconds)
+
+
 class ForecastSettings(SettingsGroup):
     """What is forecast, and inputs made from earlier records."""
 
@@ -276,6 +303,15 @@ class ForecastSettings(SettingsGroup):
         "present one: a list of how many records; `temp.mean_24` is then an input.",
     )
 
+    aggregates: JsonObject = Field(
+        default_factory=dict,
+        examples=[{"card_n_1h": {"by": "card", "over": "1h", "how": "count"}}],
+        description="Inputs made from the earlier events of the same key, by the name of the "
+        "input: `by`, the field or fields that are the key; `how`, one of `count`, `since_last`, "
+        "`sum`, `mean`, `std`, `min`, `max`, `last`, `distinct`, `ratio_to_mean` and `label_mean`; "
+        "`of`, the field; and `over`, the window (`1h`, `7d`), without which all events count.",
+    )
+
     @field_validator("horizon", mode="before")
     @classmethod
     def _read_horizon(cls, value: Any) -> Any:
@@ -290,6 +326,16 @@ class ForecastSettings(SettingsGroup):
         if len(set(texts)) < len(texts):
             raise ValueError("a horizon is given twice")
         return texts
+
+    @field_validator("aggregates")
+    @classmethod
+    def _check_aggregates(cls, wanted: dict[str, Any]) -> dict[str, Any]:
+        for name, each in wanted.items():
+            try:
+                aggregate_of(each)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        return wanted
 
     @field_validator("lags", "rolling_means")
     @classmethod

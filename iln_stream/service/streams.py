@@ -280,6 +280,11 @@ def readers(
             f"{series}: a series is in the order of one partition, and several are read by one "
             "learner: set learner_per = partition, or name one of --partitions"
         )
+    if settings.aggregates and len({each.partitions for each in found}) > 1:
+        raise SettingsError(
+            "aggregates: each of several learners would see some of a key's events only: leave "
+            "learner_per = topic and workers unset, so that one learner reads all partitions"
+        )
     if len(settings.horizon) > 1 and stream.address == "-":
         raise SettingsError("horizon: standard input can be read once: give a single horizon")
     horizons = settings.horizon or (None,)

@@ -190,7 +190,7 @@ def build_publisher(
         topic_id=None if log is None else log.topic_id,
         positions=None if log is None else log.positions,
         configuration=_hash({**alone, "seed": reader.seed}),
-        series_inputs=[*Lags(settings.lags, settings.rolling_means).names],
+        series_inputs=[*Lags(settings.lags, settings.rolling_means).names, *settings.aggregates],
         resumable=log is not None,
     )
 

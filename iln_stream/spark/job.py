@@ -295,6 +295,8 @@ def start(settings: Settings, spark_settings: SparkSettings) -> tuple["Streaming
         raise SettingsError("predictions: name kafka:TOPIC, sqlite:PATH#TOPIC or folder:PATH")
     if settings.start not in (None, "earliest", "latest"):
         raise SettingsError("start: the Spark job knows earliest and latest")
+    if settings.aggregates:
+        raise SettingsError("aggregates: the Spark job has none; compute them before the topic")
     plan = plan_of(settings, spark_settings, stream.name)
     spark = session(
         plan.model, state_partitions=spark_settings.state_partitions, jars=spark_settings.jars

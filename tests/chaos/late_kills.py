@@ -1,5 +1,6 @@
 """Kills the learner repeatedly while it joins late labels with their events."""
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,14 @@ from river import linear_model, preprocessing
 
 model = preprocessing.StandardScaler() | linear_model.LinearRegression()
 """
+
+
+_AGGREGATES = {
+    "n": {"by": ["x.n", "x.sky"], "over": "5min", "how": "count"},
+    "spread": {"by": "x.n", "of": "x.a", "over": "1h", "how": "std"},
+    "ratio": {"by": "x.sky", "of": "x.b", "how": "ratio_to_mean"},
+    "rate": {"by": "x.n", "how": "label_mean"},
+}
 
 
 class Case(NamedTuple):
@@ -29,6 +38,16 @@ CASES = {
             *("--learner", "infinite-layer", "--learner-options", '{"profile": "fast"}'),
             *("--prediction-intervals", "0.9", "--pending-events", "500"),
             *("--pending-seconds", "20000", "--recent-ids", "1000"),
+        ),
+    ),
+    # Inputs by key, whose labels are late; full by count.
+    "infinite-layer, aggregates": Case(
+        number,
+        (
+            *("--learner", "infinite-layer", "--learner-options", '{"profile": "fast"}'),
+            *("--target", "y", "--features", "x", "--id-field", "id", "--weight-field", "weight"),
+            *("--time-field", "timestamp", "--aggregates", json.dumps(_AGGREGATES)),
+            *("--pending-events", "500", "--pending-seconds", "20000", "--recent-ids", "1000"),
         ),
     ),
     # Full by count; expired events are dead letters.

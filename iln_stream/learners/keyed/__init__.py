@@ -1,5 +1,6 @@
 """A model for each key: a small model for the key on top of a global one that all keys train."""
 
+from iln_stream.learners.keyed.aggregates import Aggregate, AggregateInputs
 from iln_stream.learners.keyed.key_file import (
     KEYS_FILE,
     KeyFile,
@@ -27,6 +28,8 @@ from iln_stream.learners.keyed.store import (
 
 __all__ = [
     "KEYS_FILE",
+    "Aggregate",
+    "AggregateInputs",
     "FrozenPrior",
     "KeyFile",
     "KeyPrior",

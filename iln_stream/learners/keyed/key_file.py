@@ -26,6 +26,7 @@ from iln_stream.learners.keyed.store import (
     Rows,
     key_state_from_bytes,
     key_states_to_bytes,
+    new_row,
     spread_over,
 )
 from iln_stream.state import StateDict, StateSchema
@@ -467,7 +468,7 @@ class StoredKeys:
             identity, self._since, self._generation, self._n_keys = _read(state)
             file.check(identity, self._since, self._generation, self._n_keys)
             file.remove_after(self._generation)
-        self._rows = Rows(slopes)
+        self._rows = Rows(len(new_row(slopes)))
         self._slots: dict[str, int] = {}
         self._names = Names()
         self._used, self._changed = bytearray(), bytearray()

@@ -11,6 +11,7 @@ from river import base
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.checks import require_level
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
 from iln_stream.learners.keyed.key_file import STORED, KeysElsewhere
 from iln_stream.learners.keyed.prior import FrozenPrior, LearningPrior, Look, checked
 from iln_stream.learners.keyed.store import (
@@ -394,7 +395,7 @@ NAME = "keyed"
 
 
 def exercise_keys() -> None:
-    """Let a model by key predict and learn, and read a key's effects."""
+    """Let a model by key predict and learn, read a key's effects, and aggregate its events."""
     learner = KeyedRegressor("key", _Nothing())
     for t in range(3):
         x: dict[str, Any] = {"key": "a", "b": float(t)}
@@ -402,6 +403,10 @@ def exercise_keys() -> None:
         learner.predict_interval(x)
         learner.learn_one(x, float(t))
     learner.effects("a")
+    made = Aggregates({"n": Aggregate("count")})
+    for t in range(2):
+        made({}, {}, float(t))
+        made.accept()
 
 
 class _Nothing(base.Regressor):

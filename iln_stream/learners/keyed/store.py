@@ -44,7 +44,7 @@ def key_of(x: Mapping[Any, Any], name: str) -> tuple[str | None, dict[Any, float
     """
     rest = dict(x)
     if name in rest:
-        return _checked(_text(rest.pop(name)), name), rest
+        return _checked(as_key(rest.pop(name)), name), rest
     start = f"{name}="
     for each in x:
         if isinstance(each, str) and each.startswith(start):
@@ -62,7 +62,7 @@ def _checked(key: str | None, name: str) -> str | None:
     return key
 
 
-def _text(value: Any) -> str | None:
+def as_key(value: Any) -> str | None:
     """Return a key as text: the same for 17, 17.0 and "17"; None for a missing value."""
     if isinstance(value, str):
         return value
@@ -232,13 +232,13 @@ class Rows:
 
     Parameters
     ----------
-    slopes
-        The most inputs that have a slope of a key's own.
+    size
+        Numbers in a row.
 
     """
 
-    def __init__(self, slopes: int) -> None:
-        self.size = len(new_row(slopes))
+    def __init__(self, size: int) -> None:
+        self.size = size
         self._chunks: list[NDArray[np.float64]] = []
 
     def __getitem__(self, slot: int) -> Row:
@@ -300,7 +300,7 @@ class KeysInMemory:
 
     def __init__(self, slopes: int) -> None:
         self._slots: dict[str, int] = {}
-        self._rows = Rows(slopes)
+        self._rows = Rows(len(new_row(slopes)))
         self.n_evicted = self.n_loaded = 0
 
     def __len__(self) -> int:
@@ -337,8 +337,7 @@ class KeysInMemory:
     def restore(self, state: StateDict) -> None:
         """Go on from a state."""
         keys, rows = _SCHEMA.read(state, "keys", "rows")
-        self._slots, self._rows = {}, Rows(0)
-        self._rows.size = rows.shape[1]
+        self._slots, self._rows = {}, Rows(rows.shape[1])
         for key, row in zip(keys, rows, strict=True):
             self.to_learn(key)[:] = row
 

@@ -1,0 +1,463 @@
+"""Inputs made of a key's earlier events: counts, sums, means, ... over windows of time."""
+
+import datetime as dt
+import warnings
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import inf, nan
+from numbers import Real
+from typing import Any, Literal, get_args
+
+import numpy as np
+from river import base
+
+from iln_stream.errors import IlnWarning
+from iln_stream.learners.keyed.store import Rows, as_key
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import StateDict
+
+How = Literal[
+    "count", "since_last", "sum", "mean", "std", "min", "max", "last", "distinct",
+    "ratio_to_mean", "label_mean",
+]  # fmt: skip
+
+MOST_KEYS = 100_000
+"""Keys that are kept for each list of fields; the one whose last event is the oldest is forgotten
+for a new one."""
+
+_WITHOUT_FIELD = ("count", "since_last", "label_mean")
+_WITHOUT_WINDOW = ("last", "since_last", "label_mean")
+
+
+@cache
+def _loops() -> Any:
+    """Return the module `kernels.aggregates`, which only runs with aggregates need."""
+    from iln_stream.kernels import aggregates as found
+
+    return found
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """What an input says of the earlier events of the same key.
+
+    Parameters
+    ----------
+    how
+        `count` of events; the seconds `since_last` event; `sum`, `mean`, `std`, `min`, `max` or
+        `last` value of a field; the number of its `distinct` values; the present value's
+        `ratio_to_mean`; the `label_mean`, of the labels that are known.
+    by
+        The fields that are the key; none: all events have the same one.
+    of
+        The field; of `label_mean`, the class whose share it is, if classes are texts.
+    over
+        Seconds of the window; None: all events.
+
+    Raises
+    ------
+    ValueError
+        When these do not fit together.
+
+    Examples
+    --------
+    >>> from iln_stream.learners.keyed.aggregates import Aggregate
+    >>> Aggregate("sum", by=("card",), of="amount", over=3600.0)
+    Aggregate(how='sum', by=('card',), of='amount', over=3600.0)
+    >>> Aggregate("sum", by=("card",))
+    Traceback (most recent call last):
+    ...
+    ValueError: of: sum needs the name of a field
+
+    """
+
+    how: How
+    by: tuple[str, ...] = ()
+    of: str | None = None
+    over: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.how not in get_args(How):
+            raise ValueError(f"how: {self.how!r} is not among {', '.join(get_args(How))}")
+        if self.of is None and self.how not in _WITHOUT_FIELD:
+            raise ValueError(f"of: {self.how} needs the name of a field")
+        if self.of is not None and self.how in ("count", "since_last"):
+            raise ValueError(f"of: {self.how} is of events, and takes no field")
+        if self.over is not None and self.how in _WITHOUT_WINDOW:
+            raise ValueError(f"over: {self.how} takes no window")
+        if self.over is not None and not 0 < self.over < inf:
+            raise ValueError(f"over: {self.over} seconds must be above 0 and finite")
+
+
+class Aggregates:
+    """Makes inputs of the earlier events of an event's key, and keeps what they need by key.
+
+    An event is not among its own earlier events. A window of an hour holds the events of the last
+    60 minutes at most and of the last 56.25 at least: it moves in sixteenths. It ends with the step
+    of the event's own time: an event that comes after newer ones of its key does not see those of
+    later steps, and one that comes when the window has passed its time is in it no more. Without a
+    window, all events count that came before.
+
+    A count or a sum of no events is 0; what no event can tell yet is absent. `distinct` counts by a
+    set of 288 bits (linear counting): within 6 % up to 500 values, and at most 1,631.
+
+    We found no library that keeps such windows as plain values, which a snapshot needs: River's
+    hold every event of the window, in objects that are pickled.
+
+    Parameters
+    ----------
+    wanted
+        The aggregates by the name of the input.
+    waiting
+        Most events whose labels are waited for, with their keys.
+
+    Examples
+    --------
+    >>> from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
+    >>> made = Aggregates({
+    ...     "n_1h": Aggregate("count", by=("card",), over=3600.0),
+    ...     "ratio": Aggregate("ratio_to_mean", by=("card",), of="amount"),
+    ... })
+    >>> for minute, amount in enumerate([20.0, 40.0]):
+    ...     first = made({"card": "c17"}, {"amount": amount}, 60.0 * minute)
+    ...     made.accept()
+    >>> made({"card": "c17"}, {"amount": 90.0}, 120.0)
+    {'n_1h': 2.0, 'ratio': 3.0}
+    >>> made({"card": "c18"}, {"amount": 90.0}, 120.0)
+    {'n_1h': 0.0}
+
+    """
+
+    def __init__(self, wanted: Mapping[str, Aggregate], waiting: int = 0) -> None:
+        by: dict[tuple[str, ...], dict[str, Aggregate]] = {}
+        for name, each in wanted.items():
+            by.setdefault(each.by, {})[name] = each
+        self._groups = [_Group(fields, of) for fields, of in by.items()]
+        self.names = list(wanted)
+        all_of = wanted.values()
+        self.texts = _fields(all_of, of_texts=True).union(*(each.by for each in all_of))
+        self.numbers = _fields(all_of, of_texts=False)
+        self._classes = {each.of for each in all_of if each.how == "label_mean"}
+        self._most_waiting = waiting
+        # The keys of events by their ids.
+        self._waiting: OrderedDict[str, list[str | None]] = OrderedDict()
+        self._now: tuple[list[str | None], float] | None = None
+        self._warned = False
+
+    def __call__(
+        self, texts: Mapping[str, str], numbers: Mapping[str, float], time: float
+    ) -> dict[str, float]:
+        """Return the inputs of an event, by name, and note the event until it is accepted.
+
+        Parameters
+        ----------
+        texts, numbers
+            Values of the fields of these names; a missing one is absent.
+        time
+            POSIX seconds.
+
+        """
+        made: dict[str, float] = {}
+        keys = []
+        for group in self._groups:
+            keys.append(key := group.key_of(texts))
+            if key is not None:
+                group.read(key, texts, numbers, time, made)
+        self._now = keys, time
+        return made
+
+    def accept(self, event_id: str | None = None, y: float | str | None = None) -> None:
+        """Take the event of the last call as one of the earlier events from now on.
+
+        Parameters
+        ----------
+        event_id
+            Its id, by which its label may come later.
+        y
+            Its label; None: unknown yet.
+
+        """
+        if self._now is None:
+            return
+        keys, time = self._now
+        self._now = None
+        for group, key in zip(self._groups, keys, strict=True):
+            if key is not None:
+                group.add(key, time)
+        if y is not None:
+            self._count_label(keys, y)
+        elif event_id is not None and self._classes and self._most_waiting:
+            self._waiting[event_id] = keys
+            self._waiting.move_to_end(event_id)
+            if len(self._waiting) > self._most_waiting:
+                self._waiting.popitem(last=False)
+
+    def label(self, event_id: str, y: float | str) -> None:
+        """Take a label that came later than its event."""
+        keys = self._waiting.pop(event_id, None)
+        if keys is not None:
+            self._count_label(keys, y)
+
+    def _count_label(self, keys: Sequence[str | None], y: float | str) -> None:
+        if isinstance(y, str) and None in self._classes and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"aggregates: the label {y!r:.40} is a text, and label_mean has no mean of texts: "
+                "set of to the class whose share it is",
+                IlnWarning,
+                stacklevel=2,
+            )
+        for group, key in zip(self._groups, keys, strict=True):
+            if key is not None:
+                group.count_label(key, y)
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the number of keys, and of those that were forgotten."""
+        return (
+            MetricSpec("iln_aggregate_keys", "gauge", "Keys of which aggregates are kept.",
+                       lambda: sum(len(group.slots) for group in self._groups)),
+            MetricSpec("iln_aggregate_keys_evicted_total", "counter",
+                       "Keys whose aggregates were forgotten to make room for others.",
+                       lambda: sum(group.n_evicted for group in self._groups)),
+        )  # fmt: skip
+
+    def state(self) -> StateDict:
+        """Return all keys and what is kept of them."""
+        return {
+            "groups": [group.state() for group in self._groups],
+            "waiting_ids": list(self._waiting),
+            "waiting_keys": list(self._waiting.values()),
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Continue from a `state()` of the same aggregates."""
+        for group, each in zip(self._groups, state["groups"], strict=True):
+            group.restore(each)
+        self._waiting = OrderedDict(zip(state["waiting_ids"], state["waiting_keys"], strict=True))
+        self._now = None
+
+
+class AggregateInputs(base.SupervisedTransformer, base.Transformer):
+    """Makes inputs of the earlier events of an event's key, in a River pipeline.
+
+    It gives the aggregates alone: `AggregateInputs(...) + RecordInputs(...) | learner` adds them to
+    the inputs of the record. What windows hold, and which event knows what, is as in `Aggregates`.
+    It is supervised, since a pipeline transforms an event before such a transformer learns it: the
+    event is not among its own earlier events.
+
+    Parameters
+    ----------
+    aggregates
+        The aggregates by the name of the input.
+    time
+        Name of the event's time: POSIX seconds or a datetime; one without a zone is in UTC.
+
+    Examples
+    --------
+    >>> from iln_stream import Aggregate, AggregateInputs
+    >>> inputs = AggregateInputs({"n_1h": Aggregate("count", by=("card",), over=3600.0)}, "at")
+    >>> x = {"at": 0.0, "card": "c17", "amount": 20.0}
+    >>> inputs.learn_one(x, False)
+    >>> inputs.transform_one({**x, "at": 60.0}), inputs.transform_one({**x, "at": 7200.0})
+    ({'n_1h': 1.0}, {'n_1h': 0.0})
+
+    """
+
+    def __init__(self, aggregates: Mapping[str, Aggregate], time: str) -> None:
+        self.aggregates = aggregates
+        self.time = time
+        self._made = Aggregates(aggregates)
+
+    def transform_one(self, x: Mapping[str, Any]) -> dict[str, float]:
+        """Return the aggregates of a record, by name.
+
+        Raises
+        ------
+        ValueError
+            When the time is missing, or a value that should be a number is none.
+
+        """
+        when = x.get(self.time)
+        if isinstance(when, dt.datetime):
+            when = (when if when.tzinfo else when.replace(tzinfo=dt.UTC)).timestamp()
+        if not isinstance(when, Real) or not abs(float(when)) < inf:
+            raise ValueError(f"{self.time}: expected POSIX seconds or a datetime, got {when!r:.60}")
+        texts = {name: as_key(x.get(name)) for name in self._made.texts}
+        numbers = {name: x[name] for name in self._made.numbers if x.get(name) is not None}
+        for name, value in numbers.items():
+            if not isinstance(value, Real):
+                raise ValueError(f"{name}: aggregates need a number, got {value!r:.60}")
+        known = {name: text for name, text in texts.items() if text is not None}
+        return self._made(known, numbers, float(when))
+
+    def learn_one(self, x: Mapping[str, Any], y: Any) -> None:
+        """Take a record as one of the earlier events from now on, and y as its label."""
+        self.transform_one(x)
+        self._made.accept(None, y)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"aggregates": {"n": Aggregate("count")}, "time": "ordinal_date"}
+
+
+class _Group:
+    """The aggregates of one list of fields."""
+
+    def __init__(self, by: tuple[str, ...], wanted: Mapping[str, Aggregate]) -> None:
+        self._by = by
+        self._names = list(wanted)
+        numbers = sorted(_fields(wanted.values(), of_texts=False))
+        texts = sorted(_fields(wanted.values(), of_texts=True))
+        places = [(name, False) for name in numbers] + [(name, True) for name in texts]
+        self._numbers = list(enumerate(numbers))
+        self._texts = list(enumerate(texts, len(numbers)))
+        self._values = np.full(max(1, len(places)), nan)
+        loops, size = _loops(), _loops().HEAD
+        kinds, reads = _kinds(), []
+        found: dict[tuple[int, str | None, float | None], int] = {}
+        measures: list[tuple[int, int, int, int]] = []
+        seconds: list[float] = []
+        self._labels: list[tuple[int, str | None]] = []
+        for each in wanted.values():
+            kind, how = kinds[each.how]
+            if kind is None or (each.how == "count" and each.over is None):
+                reads.append((how, -1))
+                continue
+            which = kind, each.of, each.over
+            if which not in found:
+                found[which] = len(measures)
+                n = 1 if each.over is None else loops.STEPS
+                value = (each.of, kind == loops.DISTINCT)
+                place = places.index(value) if value in places else 0  # it is of none
+                measures.append((kind, size, n, place))
+                seconds.append(0.0 if each.over is None else each.over / n)
+                if kind == loops.LABELS:
+                    self._labels.append((size, each.of))
+                size += n * loops.COLUMNS[kind]
+            reads.append((how, found[which]))
+        self._reads = np.array(reads)
+        self._measures = np.array(measures, np.int64).reshape(-1, 4)
+        self._seconds = np.array(seconds, np.float64)
+        self._out = np.empty(len(reads))
+        self._nobody, self._of_all = np.zeros(size), np.zeros(size)
+        self._rows = Rows(size)
+        self.slots: OrderedDict[str, int] = OrderedDict()
+        self.n_evicted = 0
+
+    def key_of(self, texts: Mapping[str, str]) -> str | None:
+        """Return the key as one text; None: a field of it is missing."""
+        if len(self._by) == 1:
+            return texts.get(self._by[0])
+        try:
+            return "\x1f".join([texts[name] for name in self._by])
+        except KeyError:
+            return None
+
+    def read(
+        self,
+        key: str,
+        texts: Mapping[str, str],
+        numbers: Mapping[str, float],
+        time: float,
+        made: dict[str, float],
+    ) -> None:
+        """Add the inputs of an event of a key to those made, and note its values."""
+        values = self._values
+        for place, name in self._numbers:
+            values[place] = numbers.get(name, nan)
+        for place, name in self._texts:
+            values[place] = _bit_of(texts.get(name))
+        slot = self.slots.get(key)
+        row = self._nobody if slot is None else self._rows[slot]
+        _loops().read_aggregates(
+            row, self._of_all, self._reads, self._measures, self._seconds, values, time, self._out
+        )
+        found = zip(self._names, self._out.tolist(), strict=True)
+        made |= {name: value for name, value in found if value - value == 0.0}  # it is finite
+
+    def add(self, key: str, time: float) -> None:
+        """Count the event that was read last."""
+        slot = self.slots.get(key)
+        if slot is None:
+            if len(self.slots) < MOST_KEYS:
+                self._rows.make_room(slot := len(self.slots))
+            else:
+                _, slot = self.slots.popitem(last=False)
+                self._rows[slot][:] = 0.0
+                self.n_evicted += 1
+            self.slots[key] = slot
+        else:
+            self.slots.move_to_end(key)
+        row = self._rows[slot]
+        _loops().add_event(row, self._measures, self._seconds, self._values, time)
+
+    def count_label(self, key: str, y: float | str) -> None:
+        """Count the label of an earlier event of a key."""
+        slot = self.slots.get(key) if self._labels else None
+        for at, name in self._labels:
+            if name is None and isinstance(y, str):
+                continue
+            value = float(y) if name is None else float(y == name)
+            for row in (self._of_all,) if slot is None else (self._of_all, self._rows[slot]):
+                row[at] += 1.0
+                row[at + 1] += value
+
+    def state(self) -> StateDict:
+        """Return the keys, those with the oldest last event first, and their rows."""
+        slots = np.fromiter(self.slots.values(), np.intp, len(self.slots))
+        return {
+            "keys": list(self.slots),
+            "rows": self._rows.copied(slots),
+            "of_all": self._of_all.copy(),
+            "evicted": self.n_evicted,
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Continue from a `state()`."""
+        keys, rows = state["keys"], state["rows"]
+        self._rows = Rows(len(self._nobody))
+        for slot, row in enumerate(rows):
+            self._rows.make_room(slot)
+            self._rows[slot][:] = row
+        self.slots = OrderedDict(zip(keys, range(len(keys)), strict=True))
+        self._of_all[:] = state["of_all"]
+        self.n_evicted = state["evicted"]
+
+
+@cache
+def _kinds() -> dict[How, tuple[int | None, int]]:
+    """Return the measure that each aggregate needs, and what is read of it."""
+    loops = _loops()
+    return {
+        "count": (loops.EVENTS, loops.COUNT),
+        "since_last": (None, loops.SINCE_LAST),
+        "sum": (loops.SUM, loops.TOTAL),
+        "mean": (loops.SUM, loops.MEAN),
+        "std": (loops.MOMENTS, loops.STD),
+        "min": (loops.EXTREMES, loops.MIN),
+        "max": (loops.EXTREMES, loops.MAX),
+        "last": (loops.LAST, loops.OF_LAST),
+        "distinct": (loops.DISTINCT, loops.N_DISTINCT),
+        "ratio_to_mean": (loops.SUM, loops.RATIO),
+        "label_mean": (loops.LABELS, loops.LABEL_MEAN),
+    }
+
+
+def _fields(wanted: Iterable[Aggregate], *, of_texts: bool) -> frozenset[str]:
+    """Return the fields whose values are measured: those of texts, or of numbers."""
+    measured = (each for each in wanted if each.how != "label_mean")
+    return frozenset(
+        each.of for each in measured if each.of and (each.how == "distinct") == of_texts
+    )
+
+
+def _bit_of(text: str | None) -> float:
+    """Return the bit of a value in a set of distinct ones; nan: it is missing."""
+    if text is None:
+        return nan
+    loops = _loops()
+    mixed = zlib.crc32(text.encode(errors="surrogatepass")) * 0x9E3779B1 & 0xFFFFFFFF
+    return float(mixed * loops.BITS * loops.WORDS >> 32)

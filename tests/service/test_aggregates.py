@@ -1,0 +1,125 @@
+"""Inputs by key in a run: the same whatever stops it, and what is refused."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.embedded_log import append, settings_of, values
+
+from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
+from iln_stream.records import MalformedError
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import parse_json
+from iln_stream.service import Service, Settings, SettingsError, predict
+from iln_stream.snapshots import learner_of, snapshot_at
+
+AGGREGATES = {
+    "n_10min": {"by": "card", "over": "10min", "how": "count"},
+    "ratio": {"by": "card", "of": "amount", "how": "ratio_to_mean"},
+    "rate": {"by": ["card", "shop"], "how": "label_mean"},
+}
+
+
+def fill(path: Path, first: int, count: int) -> None:
+    """Append events, whose labels come 30 records later."""
+    rng = np.random.default_rng(first)
+    rows = []
+    for i in range(first, first + count):
+        card, shop = rng.integers(5), rng.integers(3)
+        event = {"id": f"e{i}", "at": 20.0 * i, "card": f"c{card}", "shop": f"s{shop}"}
+        rows.append(event | {"amount": float(rng.lognormal())})
+        if i >= 30:
+            rows.append({"id": f"e{i - 30}", "at": 20.0 * i, "y": float(i % 7)})
+    append(path, [json.dumps(row).encode() for row in rows])
+
+
+def settings(path: Path, **more: object) -> Settings:
+    given: dict[str, object] = {
+        "predictions": f"sqlite:{path}#predictions",
+        "target": "y",
+        "time_field": "at",
+        "id_field": "id",
+        "ignore": ["shop"],
+        "pending_events": 100,
+        "aggregates": AGGREGATES,
+    }
+    return settings_of(path, **{**given, **more})
+
+
+def test_restarts_make_no_difference(path: Path) -> None:
+    """A run in pieces predicts as one without a stop, to the bit, with labels that are late; and
+    its predictions are others than without aggregates."""
+    for first in range(0, 300, 100):
+        fill(path, first, 100)
+        Service(settings(path)).run()
+    other = {"snapshots": str(path.parent / "other")}
+    Service(settings(path, predictions=f"sqlite:{path}#whole", **other)).run()
+    none = {"snapshots": str(path.parent / "none"), "aggregates": {}}
+    Service(settings(path, predictions=f"sqlite:{path}#none", **none)).run()
+    found = {
+        topic: [json.loads(each)["y_pred"] for each in values(path, topic)]
+        for topic in ("predictions", "whole", "none")
+    }
+    assert found["predictions"] == found["whole"]
+    assert len(found["whole"]) == 300
+    assert found["whole"] != found["none"]
+
+
+def test_records_are_predicted_as_the_next_ones_of_their_keys(path: Path) -> None:
+    """`predict` knows the events that the snapshot's run has learned, as the run itself does."""
+    fill(path, 0, 100)
+    Service(settings(path)).run()
+    saved = snapshot_at(path.parent / "state" / "log-events-0")
+    append(path, [b'{"id": "new", "at": 2000, "card": "c1", "shop": "s1", "amount": 1}'], "more")
+    learner, earlier = learner_of(saved.state["learner"], False), saved.state["decoder"]
+    found = []
+    for known in (earlier, None):
+        more = {"source": f"sqlite:{path}#more", "predictions": f"sqlite:{path}#found"}
+        predict(settings(path, **more, snapshots=None), learner, None, None, known)
+        found.append(json.loads(values(path, "found")[-1])["y_pred"])
+    append(path, values(path, "more"))
+    Service(settings(path)).run()
+    assert json.loads(values(path, "predictions")[-1])["y_pred"] == found[0] != found[1]
+
+
+def test_another_aggregate_is_another_configuration(path: Path) -> None:
+    """A run does not resume from a snapshot whose inputs were others."""
+    fill(path, 0, 40)
+    Service(settings(path)).run()
+    changed = {**AGGREGATES, "n_10min": {"by": "card", "over": "20min", "how": "count"}}
+    with pytest.raises(Exception, match="aggregates"):
+        Service(settings(path, aggregates=changed)).run()
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"aggregates": {"n": {"by": "card", "over": "10", "how": "count"}}}, "has no unit"),
+        ({"aggregates": {"n": {"by": "card", "hwo": "count"}}}, "did you mean how"),
+        ({"aggregates": {"n": {"by": 3, "how": "count"}}}, "by: 3 must be the name"),
+        (
+            {"aggregates": {"n": {"how": "label_mean"}}, "horizon": "1", "pending_events": None},
+            "label_mean is not possible with horizon",
+        ),
+    ],
+)
+def test_wrong_settings_are_refused(path: Path, more: dict, problem: str) -> None:
+    """The error names the aggregate and the remedy."""
+    fill(path, 0, 1)
+    with pytest.raises((ValueError, SettingsError), match=problem):
+        Service(settings(path, **more)).run()
+
+
+def test_what_they_need_is_never_guessed() -> None:
+    """A text where a number is needed, or no time, makes a record a dead letter that names the
+    field; a missing value of the key makes no input."""
+    made = Aggregates({"total": Aggregate("sum", ("card",), "amount")})
+    decode = MappedDecoder(FieldMapping(target="y"), parse_json, aggregates=made)
+    with pytest.raises(MalformedError, match="amount: aggregates need a number, got 'many'"):
+        decode(b'{"card": "c", "amount": "many"}', 1.0)
+    with pytest.raises(MalformedError, match="time: unknown, and aggregates need the time"):
+        decode(b'{"card": "c", "amount": 1}', None)
+    assert decode(b'{"card": "c", "amount": 1}', 1.0).x["total"] == 0.0
+    assert "total" not in decode(b'{"card": null, "amount": 1}', 1.0).x
