@@ -54,4 +54,14 @@ OUR_CLASSIFIERS = (
         SEEDS,
         task="classification",
     ),
+    Contender(
+        "iln-classifier-fast",
+        "InfiniteLayerClassifier, fast",
+        "ours",
+        lambda seed: InfiniteLayerClassifier(profile="fast", seed=seed),
+        'raw inputs, `profile="fast"`',
+        PACKAGES,
+        SEEDS,
+        task="classification",
+    ),
 )

@@ -459,7 +459,20 @@ def _input_changes(form: Parts | None, row: Matrix, z: Matrix) -> list[Matrix]:
     distances = np.clip(np.where(means < ABSENT, np.nan_to_num(distances), 0.0), -5.0, 5.0)
     v = np.concatenate([z[:, :d, None], distances], axis=2).reshape(len(row), -1)
     scores = features(form["units"], v) @ form["theta"].T
-    return [_softmax(form["sharpness"] * np.clip(scores, LOWEST, HIGHEST))]
+    linear = _softmax(form["sharpness"] * np.clip(scores, LOWEST, HIGHEST))
+    return [linear, _trees(form["trees"], v)]
+
+
+def _trees(form: Parts, v: Matrix) -> Matrix:
+    """The mean of the probabilities p (T, N, C) of the leaves that v (n, W) falls into."""
+    feature, threshold, left = form["feature"], form["threshold"], form["left"]
+    trees, rows = np.arange(len(left)), np.arange(len(v))[:, None]
+    at = np.zeros((len(v), len(left)), np.int64)
+    while (first := left[trees, at]).any():
+        below = first + (v[rows, feature[trees, at]] > threshold[trees, at])
+        at = np.where(first > 0, below, at)
+    value: Matrix = form["p"][trees, at].mean(axis=1)
+    return value
 
 
 def _class_networks(parts: Parts, row: Matrix) -> list[Matrix]:

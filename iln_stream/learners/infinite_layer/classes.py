@@ -115,9 +115,10 @@ class ClassificationEngine(Engine):
     """Experts that predict each class, and the mixtures that make one prediction of them.
 
     Each ridge's scores f_c become probabilities by softmax(beta f), with beta = 3, 6, 12 and 24:
-    four experts each. Gaussian naive Bayes, the classes' frequencies and the changes of the inputs
-    are one each, the past classes make five predictions, and each network two. ML-Poly mixes all, a
-    log-linear correction follows, and a Bayesian mixture weighs what there was before and after it.
+    four experts each. Gaussian naive Bayes and the classes' frequencies are one each, the changes
+    of the inputs make two predictions, the past classes five, and each network two. ML-Poly mixes
+    all, a log-linear correction follows, and a Bayesian mixture weighs what there was before and
+    after it.
 
     While a part is broken, that is until the next event is learned, the classes' frequencies are
     the prediction.
@@ -160,7 +161,7 @@ class ClassificationEngine(Engine):
         self.linear = ClassRidges(LINEAR, 0)
         self.naive_bayes = GaussianNaiveBayes(self.inputs, self.memory)
         self.past = PastClasses(self.memory)
-        self.changes = InputChanges(self.inputs, self.memory)
+        self.changes = InputChanges(self.inputs, self.memory, key)
         self.networks = ClassNetworks(
             lineup.networks, RING, self.inputs, self.memory, key, lineup.every
         )
@@ -466,7 +467,8 @@ def with_past(learned: Mapping[str, Any]) -> dict[str, Any]:
     It knew neither the past classes nor the changes of the inputs.
     """
     memory = Memory(MEMORY, 0)
-    past, changes = PastClasses(memory), InputChanges(Inputs(1, memory), memory)
+    past = PastClasses(memory)
+    changes = InputChanges(Inputs(1, memory), memory, np.zeros(2, np.uint64))
     changes.widen(len(learned["memory"]["columns"]))
     for _ in learned["classes"]:
         past.add_class()

@@ -57,8 +57,8 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
     long as the stream runs. Gaussian naive Bayes (`naive-bayes`) and the class `frequencies` are
     experts, too. Five see the past classes alone: the last class (`no-change`), those that followed
     it before (`successors`), the class one period ago (`seasonal`), and how often each came lately
-    (`rates-20`, `rates-200`). One, `changes`, is linear in the inputs and in their distances from
-    the means of the last 1, 4, 16 and 64 events.
+    (`rates-20`, `rates-200`). Two see the inputs and their distances from the means of the last 1,
+    4, 16 and 64 events: `changes` is linear in them, and `trees` are ten trees that grow.
 
     ML-Poly, a mixing rule without a learning rate, mixes the experts' probabilities. The mixture is
     corrected by powers of the experts' probabilities, which Newton steps fit to the log loss, and

@@ -1,14 +1,16 @@
-"""Prediction of the class from how the inputs change."""
+"""Predictions of the class from how the inputs change."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iln_stream.kernels.input_changes import WIDTH, WINDOWS, describe_changes
 from iln_stream.kernels.mixing import soften
 from iln_stream.learners.infinite_layer.expert import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.class_ridges import ClassRidges
+from iln_stream.learners.infinite_layer.experts.class_trees import ClassTrees
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSSpec
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
@@ -21,7 +23,7 @@ MOST_COLUMNS = 32
 
 
 class InputChanges(Part):
-    """A linear ridge on the inputs, and on their distances from the means of past events.
+    """A linear ridge and trees on the inputs and their distances from the means of past events.
 
     The means are over the last 1, 4, 16 and 64 events of the memory: a class may depend on whether
     a price rises, or is above that of the last day. Where labels are late, they are of the events
@@ -31,16 +33,19 @@ class InputChanges(Part):
     ----------
     inputs, memory
         Of the learner that it belongs to.
+    key
+        Two words that seed all randomness.
 
     """
 
-    names = ("changes",)
-    parts = ("ridge",)
+    names = ("changes", "trees")
+    parts = ("ridge", "trees")
 
-    def __init__(self, inputs: Inputs, memory: Memory) -> None:
+    def __init__(self, inputs: Inputs, memory: Memory, key: NDArray[np.uint64]) -> None:
         self.inputs = inputs
         self.memory = memory
         self.ridge = ClassRidges((RLSSpec("changes", None),), 0)
+        self.trees = ClassTrees(memory, key[1])
         self._make_scratch()
 
     def _make_scratch(self) -> None:
@@ -53,19 +58,22 @@ class InputChanges(Part):
         more = min(n_columns, MOST_COLUMNS - len(self._means))
         if more:
             self.ridge.widen(WIDTH * more)
+            self.trees.widen(WIDTH * more)
             self._make_scratch()
 
     def add_class(self) -> None:
         """Make room for one more class."""
         self.ridge.add_class()
+        self.trees.add_class()
 
     def predict(self, event: Observation, p: Vector) -> None:
-        """Write the probabilities to p (1, C); they are not finite if the scores are not."""
+        """Write the probabilities to p (2, C); the ridge's are not finite if its scores are not."""
         self._describe(event)
-        scores = np.empty(p.shape)
+        scores = np.empty((1, p.shape[1]))
         self.ridge.predict(self._seen, scores)
         if not soften(scores[0], SHARPNESS, p[0]):
-            p[:] = np.nan
+            p[0] = np.nan
+        self.trees.predict(self._seen.v, p[1])
 
     def _describe(self, event: Observation) -> None:
         memory = self.memory
@@ -78,18 +86,23 @@ class InputChanges(Part):
         """Learn the class of the event last predicted."""
         self._seen.weight = event.weight
         self.ridge.learn(self._seen, label, np.empty(0))
+        self.trees.learn(self._seen.v, label, event.weight)
 
     def frozen(self, event: Observation) -> dict[str, Any]:
-        """Return the ridge, the means of the last events and the scale of each input."""
+        """Return ridge and trees, the means of the last events and the scale of each input."""
         self._describe(event)
         sd = self.inputs.sd[: len(self._means)]
         means = {"means": self._means, "sd": sd, "sharpness": SHARPNESS}
-        return self.ridge.frozen(event)[0] | means
+        trees = self.trees.frozen(self.ridge.theta.shape[1])
+        return self.ridge.frozen(event)[0] | means | {"trees": trees}
 
     def reinitialise(self, broken: Collection[str]) -> None:
-        """Begin without weights; the past inputs are the memory's."""
-        self.ridge.reinitialise(())  # which also resets what does not depend on weights
-        self.ridge.restart(np.ones(1, bool))
+        """Begin without weights, or without splits; the past inputs are the memory's."""
+        if any(name.startswith("ridge.") for name in broken):
+            self.ridge.reinitialise(())  # which also resets what does not depend on weights
+            self.ridge.restart(np.ones(1, bool))
+        if any(name.startswith("trees.") for name in broken):
+            self.trees.reinitialise(())
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)

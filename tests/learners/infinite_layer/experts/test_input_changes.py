@@ -11,6 +11,8 @@ from iln_stream.learners.infinite_layer.experts.input_changes import MOST_COLUMN
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 
+KEY = np.array([1, 2], np.uint64)
+
 
 @pytest.mark.parametrize(("n", "lost"), [(0, 0), (3, 0), (40, 0), (100, 20), (100, 62), (100, 64)])
 def test_means_of_past_events(n, lost):
@@ -35,7 +37,7 @@ def test_a_class_for_what_changed(delay):
     late is learned with the past inputs that it was predicted with."""
     memory = Memory(2048, 0)
     inputs = Inputs(8, memory)
-    part, slow, p = InputChanges(inputs, memory), 0.0, np.empty((1, 2))
+    part, slow, p = InputChanges(inputs, memory, KEY), 0.0, np.empty((2, 2))
     rng, waiting, right = np.random.default_rng(1), [], []
     inputs.admit({"slow": 0.0})
     for each in (memory, part):
@@ -78,7 +80,7 @@ def test_the_learner_takes_part_in_it():
 def test_time_is_bounded():
     """The changes of the first 32 inputs only are seen."""
     memory = Memory(2048, 0)
-    part = InputChanges(Inputs(1_000, memory), memory)
+    part = InputChanges(Inputs(1_000, memory), memory, KEY)
     for n in (20, 30, 400):
         part.widen(n)
     assert part.ridge.omega.shape[1] == WIDTH * MOST_COLUMNS
