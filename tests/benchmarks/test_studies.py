@@ -11,7 +11,7 @@ import pytest
 import benchmarks.endurance
 import benchmarks.quality
 from benchmarks import forecasts, missing
-from benchmarks.ablation import decades
+from benchmarks.ablation import classes, decades
 from benchmarks.ablation.ingredients import INGREDIENTS, Lacking
 from benchmarks.ablation.streams import STREAMS as ABLATION_STREAMS
 from benchmarks.forecasts import Series
@@ -19,6 +19,7 @@ from benchmarks.long_streams import curve, document, learners, plot, results, st
 from benchmarks.promotions import document as promotions
 from benchmarks.promotions import watching
 from benchmarks.promotions.differences import CHUNK
+from iln_stream import InfiniteLayerClassifier
 
 
 def modules() -> Iterator[str]:
@@ -62,6 +63,24 @@ def test_ablation():
     assert decades.table(1_000, stored)[2] == "| krls-t | +0.0 % | +20.0 % | 1 |"
     stream = next(iter(ABLATION_STREAMS.values()))
     assert stream() == stream()
+
+
+def test_ablation_of_classes():
+    """Mixtures that lack nothing lose what the learner loses; the table shows what others lose."""
+    rng, model = np.random.default_rng(0), InfiniteLayerClassifier(profile="fast", seed=1)
+    whole = 0.0
+    X = rng.normal(size=(150, 2)).tolist()
+    events = [({"a": a, "b": b}, str(a > b)) for a, b in X]
+    for i, (x, y) in enumerate(events):
+        p = model.predict_proba_one(x)
+        whole -= np.log(p[y]) if i and y in p else 0.0
+        model.learn_one(x, y)
+    found, n = classes.losses(events, "fast")
+    assert n == 150
+    assert found["nothing"].sum() == pytest.approx(whole, rel=1e-6)
+    assert found["linear"].sum() != found["nothing"].sum()
+    stored = {"one": {"nothing": np.array([4.0, 2.0]), "trees": np.array([5.0, 2.0])}}
+    assert classes.table(stored, 150)[2] == "| `trees` | +25.0 % | +0.0 % | one +16.7 % |"
 
 
 class Counts:
