@@ -29,7 +29,14 @@ def test_each_expert_is_reported_by_its_name():
         f"{name}-{end}" for name in LINEUPS["accurate"].networks for end in ("short", "long")
     ]
     ridges = ["dense", "sparse", "sharp", "linear", "frequencies", "naive-bayes"]
-    assert list(weights) == [*ridges, *PastClasses.names, "changes", "trees", *networks, "correction"]
+    assert list(weights) == [
+        *ridges,
+        *PastClasses.names,
+        "changes",
+        "trees",
+        *networks,
+        "correction",
+    ]
     assert sum(weights.values()) == pytest.approx(1.0)
 
 
