@@ -54,43 +54,40 @@ def predict_trees(x, feature, threshold, left, counts, p):  # type: ignore[no-un
 
 
 @compiled
-def disorder(count):  # type: ignore[no-untyped-def]
-    """A count's part of the entropy."""
-    return count * np.log(count) if count > 0.0 else 0.0
-
-
-@compiled
 def best_split(events, rows, labels, n_classes, uniforms):  # type: ignore[no-untyped-def]
     """The input and the threshold that explain most of the events' classes; input -1 if none does.
 
     A threshold is drawn between the values of two of the events (m,).
     """
-    m, R = events.shape[0], rows.shape[0]
-    counts, of_first = np.zeros(n_classes), np.empty(n_classes)
+    m = events.shape[0]
+    counts, of_first = np.zeros(n_classes, np.int64), np.empty(n_classes, np.int64)
+    at, label_of = events % rows.shape[0], np.empty(m, np.int64)
+    disorder = np.zeros(m + 1)  # a count's part of the entropy
     for i in range(m):
-        counts[labels[events[i] % R]] += 1.0
-    entropy = disorder(float(m))
+        label_of[i] = labels[at[i]]
+        counts[label_of[i]] += 1
+        disorder[i + 1] = (i + 1) * np.log(i + 1.0)
+    entropy = disorder[m]
     for c in range(n_classes):
-        entropy -= disorder(counts[c])
+        entropy -= disorder[counts[c]]
     best, feature, threshold = LEAST_GAIN * np.log(m + 1.0), -1, 0.0
     for k in range(N_SPLITS if entropy > best else 0):
         j = int(uniforms[4 * k] * rows.shape[1])
-        a = rows[events[int(uniforms[4 * k + 1] * m)] % R, j]
-        b = rows[events[int(uniforms[4 * k + 2] * m)] % R, j]
-        at = min(a, b) + uniforms[4 * k + 3] * (max(a, b) - min(a, b))
-        of_first[:] = 0.0
-        first = 0.0
+        a = rows[at[int(uniforms[4 * k + 1] * m)], j]
+        b = rows[at[int(uniforms[4 * k + 2] * m)], j]
+        bound = min(a, b) + uniforms[4 * k + 3] * (max(a, b) - min(a, b))
+        of_first[:] = 0
+        first = 0
         for i in range(m):
-            e = events[i] % R
-            if rows[e, j] <= at:
-                of_first[labels[e]] += 1.0
-                first += 1.0
+            if rows[at[i], j] <= bound:
+                of_first[label_of[i]] += 1
+                first += 1
         if first < m:
-            gain = entropy - disorder(first) - disorder(m - first)
+            gain = entropy - disorder[first] - disorder[m - first]
             for c in range(n_classes):
-                gain += disorder(of_first[c]) + disorder(counts[c] - of_first[c])
+                gain += disorder[of_first[c]] + disorder[counts[c] - of_first[c]]
             if gain > best:
-                best, feature, threshold = gain, j, at
+                best, feature, threshold = gain, j, bound
     return feature, threshold
 
 
