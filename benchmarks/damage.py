@@ -2,10 +2,10 @@
 
 Usage: python -m benchmarks.damage [--every 1] [--cases NAME ...] [--json FILE]
 
-Each case is a learner whose folder is copied while it learns, after some snapshots, as a kill would
-leave it. For each file, kind and place of damage, a copy with the damage is resumed to the end of
-the log. The result is *identical*, if learner and predictions are those of the run that went on;
-*refused*, if the run ends with an error of ours; *differs*, if it is neither, which must not
+Each case is a small learner whose folder is copied while it learns, after some snapshots, as a kill
+would leave it. For each file, kind and place of damage, a copy with the damage is resumed to the
+end of the log. The result is *identical*, if learner and predictions are those of the run that went
+on; *refused*, if the run ends with an error of ours; *differs*, if it is neither, which must not
 happen; or *failed*, if it ends with any other error or takes too long. What is only read, a
 published version and a saved model, is compared by its predictions. Case `log` damages the embedded
 log.
@@ -18,10 +18,11 @@ import logging
 import os
 import shutil
 import signal
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -32,7 +33,8 @@ from iln_stream import load, save
 from iln_stream.errors import IlnError
 from iln_stream.learners import state_of
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
-from iln_stream.loop import Listener, Step
+from iln_stream.learners.keyed.key_file import KEYS_FILE
+from iln_stream.loop import Listener, Step, pending
 from iln_stream.service import Service, Settings
 from iln_stream.snapshots import SnapshotFolder
 from iln_stream.snapshots.follower import Follower
@@ -42,11 +44,11 @@ from iln_stream.streams import NewRecord
 from iln_stream.streams.sqlite import SqliteAppender, create_topic
 
 RESULTS = Path(__file__).parent / "results" / "damage.json"
-SMALL = 20_000
-"""Flipped bytes of a file, at most, and with `--every 20` at most a twentieth of them."""
+PLACES = 400
+"""Flipped bytes of a file that is not the newest of a kind that its case is for."""
 
 LONGEST = 60
-"""Seconds for one resumed run, which takes a second or less."""
+"""Seconds for one resumed run, which takes a tenth of a second or less."""
 
 PAGE = 4096
 
@@ -66,6 +68,8 @@ class Case(NamedTuple):
         Of its run.
     delay
         Number of events after which a label comes; 0: with its event.
+    kinds
+        Suffixes of files; of the newest of each, every byte is flipped.
     in_log
         Whether the log is damaged, and not the learner's folder.
 
@@ -75,17 +79,18 @@ class Case(NamedTuple):
     n_partitions: int
     n: int
     settings: dict[str, Any]
+    kinds: tuple[str, ...]
     delay: int = 0
     in_log: bool = False
 
 
+DATABASE = (".db", ".db-wal")
 POOL = {"learner": "pool", "learner_options": {"size": 4}}
 CASES = (
-    Case("journal", 2, 60, POOL),
-    Case("keys", 1, 60, {"by_key": "shop", "learner_options": {"profile": "fast"}}),
-    # Waiting events are stored in blocks of 2,048.
-    Case("blocks", 1, 700, {**POOL, "pending_events": 5_000}, delay=2_400),
-    Case("log", 1, 60, POOL, in_log=True),
+    Case("log", 1, 10, POOL, DATABASE, in_log=True),
+    Case("keys", 1, 10, {"by_key": "shop", "learner_options": {"profile": "fast"}}, DATABASE),
+    Case("journal", 2, 10, POOL, (".snapshot", ".journal")),
+    Case("blocks", 1, 70, {**POOL, "pending_events": 5_000}, (".npy",), delay=240),
 )
 
 
@@ -105,19 +110,27 @@ class Run:
     """A case in a folder of its own: `state` as at the kill, and what it comes to."""
 
     def __init__(self, case: Case, folder: Path) -> None:
-        self.in_log = case.in_log
+        self.in_log, self.kinds = case.in_log, case.kinds
         self._case, self._folder, self.state = case, folder, folder / "killed"
+        self._settings = cache(self._settings_of)
+        pending.BLOCK = 64  # events of a block
         going = folder / "state"
-        going.mkdir()
-        create_topic(self._log(going), "events", n_partitions=case.n_partitions)
+        small_pages(log := self._log(going))
+        if "by_key" in case.settings:
+            small_pages(going / "log-events-0" / KEYS_FILE)
+        create_topic(log, "events", n_partitions=case.n_partitions)
         self.older: Path | None = None
         for part in range(4):
-            self._append(self._log(going), part)
+            if part == 3:  # SQLite leaves what is appended in its write-ahead log
+                reader = sqlite3.connect(log)
+                reader.execute("SELECT * FROM topics").fetchall()
+            self._append(log, part)
             listeners = [Copy(going, self.state, case.n)] if part == 3 else []
             self._learn(going, listeners)
             if part == 1:
                 self.older = folder / "older"
                 shutil.copytree(going, self.older)
+        reader.close()
         self.expected = self._found(going)
 
     def _log(self, state: Path) -> Path:
@@ -134,17 +147,20 @@ class Run:
                 fields.append((t, {"id": str(t - delay), "y": y}))
         records = [NewRecord(json.dumps(each).encode(), key=str(t % 7)) for t, each in fields]
         with closing(SqliteAppender(log, "events", "log")) as appender:
-            appender.append(records)
+            for first in range(0, len(records), 2):
+                appender.append(records[first : first + 2])
 
     def _learn(self, folder: Path, listeners: list[Listener] | None = None) -> None:
-        settings = Settings(
+        Service(self._settings(folder), listeners=listeners or []).run()
+
+    def _settings_of(self, folder: Path) -> Settings:
+        return Settings(
             source=f"sqlite:{self._log(folder)}",
             snapshots=str(folder),
             stop_at_end=True,
             metrics_port=None,
             **self._case.settings,
         )
-        Service(settings, listeners=listeners or []).run()
 
     @staticmethod
     def _found(folder: Path) -> bytes:
@@ -167,10 +183,18 @@ class Run:
         return "identical" if self._found(folder) == self.expected else "differs"
 
 
+def small_pages(path: Path) -> None:
+    """Create an SQLite file with the smallest pages, so that it has few bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA page_size = 512")
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
 class Read:
     """A file that is only read, with what reads it."""
 
-    in_log = False
+    in_log, kinds = False, (".model", ".npz")
 
     def __init__(self, folder: Path, kind: str) -> None:
         self._kind = kind
@@ -208,10 +232,12 @@ class Read:
 Damage = Callable[[Path], object]
 
 
-def damages(file: Path, older: Path | None, every: int) -> Iterator[tuple[str, Damage]]:
+def damages(
+    file: Path, older: Path | None, every: int, each_byte: bool
+) -> Iterator[tuple[str, Damage]]:
     """Yield each damage to a file, with its kind."""
     data = file.read_bytes()
-    step = max(1, every * len(data) // SMALL)
+    step = every * (1 if each_byte else len(data) // PLACES + 1)
     for place in range(0, len(data), step):
         changed = bytearray(data)
         changed[place] ^= 1 << place // step % 8
@@ -262,11 +288,13 @@ def examine(
     bad: list[str] = []
     began = perf_counter()
     files = (each for each in run.state.rglob("*") if each.is_file())
-    for file in sorted(each for each in files if each.name.startswith("log.db") == run.in_log):
+    ours = sorted(each for each in files if each.name.startswith("log.db") == run.in_log)
+    for file in reversed(ours):  # the newest snapshot first
         name = file.relative_to(run.state)
         kind = file.suffix or file.name.partition("-")[0]
         older = None if run.older is None else run.older / name
-        for number, (damage, harm) in enumerate(damages(file, older, every)):
+        harms = damages(file, older, every, each_byte=kind in run.kinds and kind not in counts)
+        for number, (damage, harm) in enumerate(harms):
             if perf_counter() - began > seconds:
                 return _plain(counts), bad
             folder = work / "damaged"
@@ -294,9 +322,7 @@ def main() -> int:
     """Examine the cases, print and store what was found; return 1 if anything was silent."""
     names = [*(case.name for case in CASES), "published", "saved"]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.damage", description=__doc__)
-    parser.add_argument(
-        "--every", type=int, default=1, help="flip 20,000 bytes of a file divided by this"
-    )
+    parser.add_argument("--every", type=int, default=1, help="flip so many times fewer bytes")
     parser.add_argument("--cases", nargs="+", choices=names, default=names)
     parser.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()
