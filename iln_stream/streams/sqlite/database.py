@@ -306,6 +306,9 @@ class Database:
             raise self._error(f"{self.path}: {_explained(error)}") from error
         except OSError as error:
             raise self._error(f"{self.path}: {error.strerror}") from error
+        except UnicodeDecodeError as error:  # of a message that quotes damaged text, or a name
+            remedy = _REMEDIES[sqlite3.SQLITE_CORRUPT]
+            raise self._error(f"{self.path}: {remedy} ({error})") from error
 
 
 def no_log(path: Path) -> NoStreamError:
