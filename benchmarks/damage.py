@@ -14,7 +14,6 @@ damages the embedded log.
 """
 
 import argparse
-import faulthandler
 import json
 import logging
 import os
@@ -35,10 +34,10 @@ from iln_stream import load, save
 from iln_stream.errors import IlnError
 from iln_stream.files import read_stored
 from iln_stream.learners import state_of
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.keyed.key_file import KEYS_FILE, KeyFile, StoredKeys
 from iln_stream.loop import Listener, Step, pending
 from iln_stream.service import Service, Settings
+from iln_stream.service.learners import pool
 from iln_stream.snapshots import Snapshot, SnapshotFolder
 from iln_stream.snapshots.folder import BlockFolder
 from iln_stream.snapshots.follower import Follower
@@ -51,11 +50,8 @@ RESULTS = Path(__file__).parent / "results" / "damage.json"
 PLACES = 400
 """Flipped bytes of a file that is not the newest of a kind that its case is for."""
 
-RESUMED = 100
-"""One damage in so many is resumed whatever is read."""
-
-LONGEST = 60
-"""Seconds for one resumed run, which takes a tenth of a second or less."""
+RESUMED, LONGEST = 100, 60
+"""One damage in so many is resumed whatever is read; seconds for a run, which takes 0.1 or less."""
 
 PAGE = 4096
 
@@ -77,8 +73,6 @@ class Case(NamedTuple):
         Number of events after which a label comes; 0: with its event.
     kinds
         Suffixes of files; of the newest of each, every byte is flipped.
-    in_log
-        Whether the log is damaged, and not the learner's folder.
 
     """
 
@@ -88,13 +82,12 @@ class Case(NamedTuple):
     settings: dict[str, Any]
     kinds: tuple[str, ...]
     delay: int = 0
-    in_log: bool = False
 
 
 DATABASE = (".db", ".db-wal")
 POOL = {"learner": "pool", "learner_options": {"size": 4}}
 CASES = (
-    Case("log", 1, 10, POOL, DATABASE, in_log=True),
+    Case("log", 1, 10, POOL, DATABASE),
     Case("keys", 1, 10, {"by_key": "shop", "learner_options": {"profile": "fast"}}, DATABASE),
     Case("journal", 2, 10, POOL, (".snapshot", ".journal")),
     Case("blocks", 1, 70, {**POOL, "pending_events": 5_000}, (".npy",), delay=240),
@@ -117,10 +110,11 @@ class Run:
     """A case in a folder of its own: `state` as at the kill, and what it comes to."""
 
     def __init__(self, case: Case, folder: Path) -> None:
-        self.in_log, self.kinds = case.in_log, case.kinds
+        self.in_log, self.kinds = case.name == "log", case.kinds
         self._case, self._folder, self.state = case, folder, folder / "killed"
         self._settings = cache(self._settings_of)
-        pending.BLOCK = 64  # events of a block
+        if case.delay:
+            pending.BLOCK = 64  # events of a block
         going = folder / "state"
         small_pages(log := self._log(going))
         if "by_key" in case.settings:
@@ -141,7 +135,7 @@ class Run:
         for reader in readers:
             reader.close()
         self.expected = self._found(going)
-        self._shorter = {self._without(n) for n in range(1, case.n + 1) if case.in_log}
+        self._shorter = {self._without(n) for n in range(1, case.n + 1) if self.in_log}
         only = next(self.state.glob("log-events-*"))
         self._blocks, resumed = BlockFolder(only / "blocks"), SnapshotFolder(only).newest()
         assert resumed is not None
@@ -158,7 +152,7 @@ class Run:
         return self._found(folder)
 
     def _log(self, state: Path) -> Path:
-        return (state if self._case.in_log else self._folder) / "log.db"
+        return (state if self.in_log else self._folder) / "log.db"
 
     def _append(self, log: Path, part: int) -> None:
         begin, delay = part * self._case.n, self._case.delay
@@ -253,25 +247,24 @@ class Read:
     in_log, kinds = False, (".model", ".npz")
 
     def __init__(self, folder: Path, kind: str) -> None:
-        self._kind = kind
+        self._file = "model.npz" if kind == "saved" else "events-0.model"
         self.state, self.older = folder / "killed", folder / "older"
-        model = InfiniteLayerRegressor("fast", seed=1)
+        model = pool(1, size=4)
         for path in (self.older, self.state):
             path.mkdir()
             for t in range(50):
                 model.learn_one({"a": t % 7 / 7}, t % 7)
             if kind == "saved":
-                save(model, path / "model.npz")
+                save(model, path / self._file)
             else:
-                with Publisher(path / "events-0.model", model, seconds=3600.0) as publisher:
+                with Publisher(path / self._file, model, seconds=3600.0) as publisher:
                     publisher.learned()
-        self.expected, self.before = (
-            self.read(next(path.iterdir())) for path in (self.state, self.older)
-        )
+        self.expected = self.read(self.state / self._file)
+        self.before = self.read(self.older / self._file)
 
     def read(self, file: Path) -> bytes:
         """Return the state of the learner in a file."""
-        if self._kind == "saved":
+        if self._file == "model.npz":
             return to_bytes(state_of(load(file)))
         follower = Follower(file)
         follower.refresh()
@@ -281,7 +274,7 @@ class Read:
 
     def outcome(self, folder: Path) -> str:
         """Read the file in a folder; an older one that is whole is that learner at that time."""
-        found = self.read(next(folder.iterdir()))
+        found = self.read(folder / self._file)
         if found == self.expected:
             return "identical"
         return "as it was then" if found == self.before else "differs"
@@ -321,7 +314,7 @@ def damages(
 
 def examine(
     run: Run | Read, work: Path, every: int
-) -> tuple[dict[str, dict[str, dict[str, int]]], list[str]]:
+) -> tuple[dict[str, dict[str, Counter[str]]], list[str]]:
     """Damage each file; count the outcomes by kind of file and of damage, and list the bad ones.
 
     Files of a kind have the same suffix.
@@ -337,13 +330,13 @@ def examine(
         known: dict[bytes | str, str] = {}
         harms = damages(file, older, every, each_byte=kind in run.kinds and kind not in counts)
         for number, (damage, harm) in enumerate(harms):
-            alone = _emptied(work / "damaged")
+            alone = _empty(work / "damaged")
             for each in file.parent.glob(f"{file.name.removesuffix('-wal').removesuffix('-shm')}*"):
                 shutil.copy(each, alone)
             seen = _attempt(run.read, alone / name.name, harm, alone / name.name)
             outcome = known.get(seen, "")
             if not outcome or not number % RESUMED:
-                folder = _emptied(work / "damaged") / "folder"
+                folder = _empty(work / "damaged") / "folder"
                 shutil.copytree(run.state, folder)
                 outcome = _attempt(run.outcome, folder, harm, folder / name).partition(" by ")[0]
                 if known.setdefault(seen, outcome) != outcome:
@@ -351,10 +344,10 @@ def examine(
             counts.setdefault(kind, {}).setdefault(damage, Counter())[outcome] += 1
             if outcome not in ("identical", "refused", "as it was then", "as of a shorter log"):
                 bad.append(f"{name}, {damage} {number}: {outcome}")
-    return _plain(counts), bad
+    return counts, bad
 
 
-def _emptied(folder: Path) -> Path:
+def _empty(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     return folder
@@ -375,10 +368,6 @@ def _attempt(action: Callable[[Path], Any], path: Path, harm: Damage, harmed: Pa
         signal.alarm(0)
 
 
-def _plain(counts: dict[str, dict[str, Counter[str]]]) -> dict[str, dict[str, dict[str, int]]]:
-    return {kind: {d: dict(c) for d, c in found.items()} for kind, found in counts.items()}
-
-
 def main() -> int:
     """Examine the cases, print and store what was found; return 1 if anything was silent."""
     names = [*(case.name for case in CASES), "published", "saved"]
@@ -388,7 +377,6 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
-    faulthandler.enable()
     stored: dict[str, Any] = {"cases": {}}
     with suppress(FileNotFoundError):
         stored = json.loads(options.json.read_text())
