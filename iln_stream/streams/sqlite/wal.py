@@ -2,11 +2,13 @@
 
 from functools import cache
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from iln_stream.files import read_stored
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _HEAD, _FRAME_HEAD, _LITTLE_ENDIAN = 32, 24, 0x377F0682
 _LARGEST = 256 << 20
@@ -29,6 +31,8 @@ def damaged_page(path: Path) -> int | None:
         return None
     if not _HEAD < len(data) <= _LARGEST:
         return None
+    import numpy as np
+
     head = np.frombuffer(data, ">u4", 8).astype(np.uint32)
     order = "<u4" if head[0] == _LITTLE_ENDIAN else ">u4"
     known = np.frombuffer(data, order, 6).astype(np.uint32)
@@ -39,8 +43,10 @@ def damaged_page(path: Path) -> int | None:
     return next((number for number in found if number is not None), None)
 
 
-def _damaged(data: bytes, size: int, order: str, head: NDArray[np.uint32] | None) -> int | None:
+def _damaged(data: bytes, size: int, order: str, head: "NDArray[np.uint32] | None") -> int | None:
     """Do `damaged_page`'s work for a size of pages; None as head: that is damaged."""
+    import numpy as np
+
     n = (len(data) - _HEAD) // (_FRAME_HEAD + size)
     if not n:
         return None
@@ -58,15 +64,17 @@ def _damaged(data: bytes, size: int, order: str, head: NDArray[np.uint32] | None
     return end + 1 if whole.any() else None
 
 
-def _sums(words: NDArray[np.uint32], before: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def _sums(words: "NDArray[np.uint32]", before: "NDArray[np.uint32]") -> "NDArray[np.uint32]":
     """Return the checksums of rows of words (n, 2 k), each of which continues another, (n, 2)."""
     weights, of_before = _weights(words.shape[1] // 2)
     return words @ weights + before @ of_before
 
 
 @cache
-def _weights(n: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+def _weights(n: int) -> "tuple[NDArray[np.uint32], NDArray[np.uint32]]":
     """Return what each of 2 n words, and a checksum before them, adds to the two sums."""
+    import numpy as np
+
     step, weights = np.array([[1, 1], [1, 2]], np.uint32), [np.array([[1, 1], [0, 1]], np.uint32)]
     power = step
     for _ in range(n - 1):

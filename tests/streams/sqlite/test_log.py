@@ -262,6 +262,18 @@ def test_a_damaged_write_ahead_log_is_refused(path, tmp_path):
     assert len(read(file)) == 3
 
 
+@pytest.mark.parametrize(
+    "damage", ["UPDATE partitions SET number = 3", "DELETE FROM partitions"], ids=["other", "none"]
+)
+def test_damaged_partitions_are_refused(path, damage):
+    """A topic whose partitions are not 0, 1, ... is damaged, and is not read without them."""
+    append(path, [NewRecord(b"{}")])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(damage)
+    with pytest.raises(SourceError, match="its partitions or their last records"):
+        open_log(path)
+
+
 def test_a_log_of_release_0_2_0(path):
     """A partition without checksums, as release 0.2.0 created it, is read and appended to."""
     create_topic(path, "events")
