@@ -2,26 +2,28 @@
 
 Usage: python -m benchmarks.damage [--every 1] [--cases NAME ...] [--json FILE]
 
-Each case is a learner whose folder is copied while it learns, after some snapshots, as a kill would
-leave it. For each file, kind and place of damage, a copy with the damage is resumed to the end of
-the log. The result is *identical*, if learner and predictions are those of the run that went on;
-*refused*, if the run ends with an error of ours; *differs*, if it is neither, which must not
-happen; or *failed*, if it ends with any other error or takes too long. What is only read, a
-published version and a saved model, is compared by its predictions. Case `log` damages the embedded
-log.
+Each case is a small learner whose folder is copied while it learns, after some snapshots, as a kill
+would leave it. For each file, kind and place of damage, the file is read as a run reads it. Once
+for each content or error that this gives, and for each hundredth damage, a copy of the folder with
+the damage is resumed to the end of the log. The result is *identical*, if learner and predictions
+are those of the run that went on; *refused*, if the run ends with an error of ours; *as of a
+shorter log*, where SQLite can't tell a cut log from one that a crash has torn; *differs*, if it is
+none of these, which must not happen; or *failed*, if it ends with any other error or takes too
+long. What is only read, a published version and a saved model, is compared by its state. Case `log`
+damages the embedded log.
 """
 
 import argparse
-import faulthandler
 import json
 import logging
 import os
 import shutil
 import signal
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
-from functools import partial
+from contextlib import closing, suppress
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -30,23 +32,26 @@ from typing import Any, NamedTuple
 from benchmarks.speed.report import versions
 from iln_stream import load, save
 from iln_stream.errors import IlnError
+from iln_stream.files import read_stored
 from iln_stream.learners import state_of
-from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
-from iln_stream.loop import Listener, Step
+from iln_stream.learners.keyed.key_file import KEYS_FILE, KeyFile, StoredKeys
+from iln_stream.loop import Listener, Step, pending
 from iln_stream.service import Service, Settings
-from iln_stream.snapshots import SnapshotFolder
+from iln_stream.service.learners import pool
+from iln_stream.snapshots import Snapshot, SnapshotFolder
+from iln_stream.snapshots.folder import BlockFolder
 from iln_stream.snapshots.follower import Follower
 from iln_stream.snapshots.publisher import Publisher
 from iln_stream.state import to_bytes
-from iln_stream.streams import NewRecord
-from iln_stream.streams.sqlite import SqliteAppender, create_topic
+from iln_stream.streams import NewRecord, Resume, read_journal
+from iln_stream.streams.sqlite import SqliteAppender, SqliteLog, create_topic
 
 RESULTS = Path(__file__).parent / "results" / "damage.json"
-SMALL = 20_000
-"""Flipped bytes of a file, at most, and with `--every 20` at most a twentieth of them."""
+PLACES = 400
+"""Flipped bytes of a file that is not the newest of a kind that its case is for."""
 
-LONGEST = 60
-"""Seconds for one resumed run, which takes a second or less."""
+RESUMED, LONGEST = 100, 60
+"""One damage in so many is resumed whatever is read; seconds for a run, which takes 0.1 or less."""
 
 PAGE = 4096
 
@@ -66,8 +71,8 @@ class Case(NamedTuple):
         Of its run.
     delay
         Number of events after which a label comes; 0: with its event.
-    in_log
-        Whether the log is damaged, and not the learner's folder.
+    kinds
+        Suffixes of files; of the newest of each, every byte is flipped.
 
     """
 
@@ -75,17 +80,17 @@ class Case(NamedTuple):
     n_partitions: int
     n: int
     settings: dict[str, Any]
+    kinds: tuple[str, ...]
     delay: int = 0
-    in_log: bool = False
 
 
+DATABASE = (".db", ".db-wal")
 POOL = {"learner": "pool", "learner_options": {"size": 4}}
 CASES = (
-    Case("journal", 2, 60, POOL),
-    Case("keys", 1, 60, {"by_key": "shop", "learner_options": {"profile": "fast"}}),
-    # Waiting events are stored in blocks of 2,048.
-    Case("blocks", 1, 700, {**POOL, "pending_events": 5_000}, delay=2_400),
-    Case("log", 1, 60, POOL, in_log=True),
+    Case("log", 1, 10, POOL, DATABASE),
+    Case("keys", 1, 10, {"by_key": "shop", "learner_options": {"profile": "fast"}}, DATABASE),
+    Case("journal", 2, 10, POOL, (".snapshot", ".journal")),
+    Case("blocks", 1, 70, {**POOL, "pending_events": 5_000}, (".npy",), delay=240),
 )
 
 
@@ -105,23 +110,49 @@ class Run:
     """A case in a folder of its own: `state` as at the kill, and what it comes to."""
 
     def __init__(self, case: Case, folder: Path) -> None:
-        self.in_log = case.in_log
+        self.in_log, self.kinds = case.name == "log", case.kinds
         self._case, self._folder, self.state = case, folder, folder / "killed"
+        self._settings = cache(self._settings_of)
+        if case.delay:
+            pending.BLOCK = 64  # events of a block
         going = folder / "state"
-        going.mkdir()
-        create_topic(self._log(going), "events", n_partitions=case.n_partitions)
+        small_pages(log := self._log(going))
+        if "by_key" in case.settings:
+            small_pages(going / "log-events-0" / KEYS_FILE)
+        create_topic(log, "events", n_partitions=case.n_partitions)
         self.older: Path | None = None
         for part in range(4):
-            self._append(self._log(going), part)
+            if part == 2:  # SQLite leaves what comes now in its write-ahead logs
+                readers = [sqlite3.connect(path) for path in (log, *going.rglob("keys.db"))]
+                for reader in readers:
+                    reader.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            self._append(log, part)
             listeners = [Copy(going, self.state, case.n)] if part == 3 else []
             self._learn(going, listeners)
-            if part == 1:
+            if part == 0:
                 self.older = folder / "older"
                 shutil.copytree(going, self.older)
+        for reader in readers:
+            reader.close()
         self.expected = self._found(going)
+        self._shorter = {self._without(n) for n in range(1, case.n + 1) if self.in_log}
+        only = next(self.state.glob("log-events-*"))
+        self._blocks, resumed = BlockFolder(only / "blocks"), SnapshotFolder(only).newest()
+        assert resumed is not None
+        self._resumed = resumed
+
+    def _without(self, n: int) -> bytes:
+        """Return what a run comes to whose log lacks the last records."""
+        folder = self.state.with_name("shorter")
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.state, folder)
+        with closing(sqlite3.connect(self._log(folder))) as connection, connection:
+            connection.execute("DELETE FROM records_1 WHERE offset >= ?", (4 * self._case.n - n,))
+        self._learn(folder)
+        return self._found(folder)
 
     def _log(self, state: Path) -> Path:
-        return (state if self._case.in_log else self._folder) / "log.db"
+        return (state if self.in_log else self._folder) / "log.db"
 
     def _append(self, log: Path, part: int) -> None:
         begin, delay = part * self._case.n, self._case.delay
@@ -134,17 +165,20 @@ class Run:
                 fields.append((t, {"id": str(t - delay), "y": y}))
         records = [NewRecord(json.dumps(each).encode(), key=str(t % 7)) for t, each in fields]
         with closing(SqliteAppender(log, "events", "log")) as appender:
-            appender.append(records)
+            for first in range(0, len(records), 2):
+                appender.append(records[first : first + 2])
 
     def _learn(self, folder: Path, listeners: list[Listener] | None = None) -> None:
-        settings = Settings(
+        Service(self._settings(folder), listeners=listeners or []).run()
+
+    def _settings_of(self, folder: Path) -> Settings:
+        return Settings(
             source=f"sqlite:{self._log(folder)}",
             snapshots=str(folder),
             stop_at_end=True,
             metrics_port=None,
             **self._case.settings,
         )
-        Service(settings, listeners=listeners or []).run()
 
     @staticmethod
     def _found(folder: Path) -> bytes:
@@ -161,37 +195,78 @@ class Run:
         waiting = snapshot.state["pending"]
         return to_bytes({"learner": state, "waiting": waiting, "predictions": predictions})
 
+    def read(self, file: Path) -> bytes:
+        """Return what a run reads from a copy of a file, with which it is alone."""
+        found: Any = perf_counter()  # what is not read is resumed each time
+        if file.suffix == ".snapshot":
+            snapshot = Snapshot.from_bytes(read_stored(file), self._blocks.get)
+            found = [str(snapshot.header), snapshot.state]
+        elif file.suffix == ".npy":
+            found = BlockFolder(file.parent).get(file.stem)
+        elif file.suffix == ".journal":
+            found = str(read_journal(file, ["log-events"]))
+        elif file.name.startswith("log.db"):
+            place = Resume(3 * self._case.n, self._resumed.header.topic_id)
+            path = file.with_name("log.db")
+            log = SqliteLog(path, "events", "log-events", start=place, stop_at_end=True)
+            with closing(log):
+                found = str([log.poll(0.0), log.exhausted])
+        elif file.name.startswith(KEYS_FILE):
+            found = [self._keys(file.with_name(KEYS_FILE), run) for run in (98, 99)]
+        return to_bytes({"found": found})
+
+    def _keys(self, path: Path, run: int) -> list[Any]:
+        """Read each key's state and change it; return them and what is stored then."""
+        with closing(KeyFile(path, run, must_exist=True)) as file:
+            stored = StoredKeys(file, 12, 100, state=self._resumed.state["learner"]["keys"])
+            for key in (f"s{k}" for k in range(8)):
+                stored.to_learn(key)[0] += 1.0
+            stored.capture()()
+            return [file.keys(), file.newest(), stored.sample(100)]
+
     def outcome(self, folder: Path) -> str:
         """Resume in a folder, and return what came of it."""
         self._learn(folder)
-        return "identical" if self._found(folder) == self.expected else "differs"
+        found = self._found(folder)
+        if found == self.expected:
+            return "identical"
+        return "as of a shorter log" if found in self._shorter else "differs"
+
+
+def small_pages(path: Path) -> None:
+    """Create an SQLite file with the smallest pages, so that it has few bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA page_size = 512")
+        connection.execute("PRAGMA journal_mode = WAL")
 
 
 class Read:
     """A file that is only read, with what reads it."""
 
-    in_log = False
+    in_log, kinds = False, (".model", ".npz")
 
     def __init__(self, folder: Path, kind: str) -> None:
-        self._kind = kind
+        self._file = "model.npz" if kind == "saved" else "events-0.model"
         self.state, self.older = folder / "killed", folder / "older"
-        model = InfiniteLayerRegressor("fast", seed=1)
+        model = pool(1, size=4)
         for path in (self.older, self.state):
             path.mkdir()
             for t in range(50):
                 model.learn_one({"a": t % 7 / 7}, t % 7)
             if kind == "saved":
-                save(model, path / "model.npz")
+                save(model, path / self._file)
             else:
-                with Publisher(path / "events-0.model", model, seconds=3600.0) as publisher:
+                with Publisher(path / self._file, model, seconds=3600.0) as publisher:
                     publisher.learned()
-        self.expected = self._read(self.state)
-        self.before = self._read(self.older)
+        self.expected = self.read(self.state / self._file)
+        self.before = self.read(self.older / self._file)
 
-    def _read(self, folder: Path) -> bytes:
-        if self._kind == "saved":
-            return to_bytes(state_of(load(folder / "model.npz")))
-        follower = Follower(folder / "events-0.model")
+    def read(self, file: Path) -> bytes:
+        """Return the state of the learner in a file."""
+        if self._file == "model.npz":
+            return to_bytes(state_of(load(file)))
+        follower = Follower(file)
         follower.refresh()
         if follower.current is None:
             raise IlnError(str(follower.problem))
@@ -199,7 +274,7 @@ class Read:
 
     def outcome(self, folder: Path) -> str:
         """Read the file in a folder; an older one that is whole is that learner at that time."""
-        found = self._read(folder)
+        found = self.read(folder / self._file)
         if found == self.expected:
             return "identical"
         return "as it was then" if found == self.before else "differs"
@@ -208,10 +283,12 @@ class Read:
 Damage = Callable[[Path], object]
 
 
-def damages(file: Path, older: Path | None, every: int) -> Iterator[tuple[str, Damage]]:
+def damages(
+    file: Path, older: Path | None, every: int, each_byte: bool
+) -> Iterator[tuple[str, Damage]]:
     """Yield each damage to a file, with its kind."""
     data = file.read_bytes()
-    step = max(1, every * len(data) // SMALL)
+    step = every * (1 if each_byte else len(data) // PLACES + 1)
     for place in range(0, len(data), step):
         changed = bytearray(data)
         changed[place] ^= 1 << place // step % 8
@@ -235,73 +312,71 @@ def damages(file: Path, older: Path | None, every: int) -> Iterator[tuple[str, D
     yield "link to itself", lambda path: (path.unlink(), path.symlink_to(path.name))
 
 
-@contextmanager
-def at_most(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError after some seconds, also while a call waits for a pipe."""
-
-    def end(number: int, frame: object) -> None:
-        raise TimeoutError(f"took longer than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def examine(
-    run: Run | Read, work: Path, every: int, seconds: float = float("inf")
-) -> tuple[dict[str, dict[str, dict[str, int]]], list[str]]:
+    run: Run | Read, work: Path, every: int
+) -> tuple[dict[str, dict[str, Counter[str]]], list[str]]:
     """Damage each file; count the outcomes by kind of file and of damage, and list the bad ones.
 
-    Files of a kind have the same suffix. After `seconds` no further damage is tried.
+    Files of a kind have the same suffix.
     """
     counts: dict[str, dict[str, Counter[str]]] = {}
     bad: list[str] = []
-    began = perf_counter()
     files = (each for each in run.state.rglob("*") if each.is_file())
-    for file in sorted(each for each in files if each.name.startswith("log.db") == run.in_log):
+    ours = sorted(each for each in files if each.name.startswith("log.db") == run.in_log)
+    for file in reversed(ours):  # the newest snapshot first
         name = file.relative_to(run.state)
         kind = file.suffix or file.name.partition("-")[0]
         older = None if run.older is None else run.older / name
-        for number, (damage, harm) in enumerate(damages(file, older, every)):
-            if perf_counter() - began > seconds:
-                return _plain(counts), bad
-            folder = work / "damaged"
-            shutil.rmtree(folder, ignore_errors=True)
-            shutil.copytree(run.state, folder)
-            harm(folder / name)
-            try:
-                with at_most(LONGEST):
-                    outcome = run.outcome(folder)
-            except IlnError:
-                outcome = "refused"
-            except Exception as error:
-                outcome = f"failed: {type(error).__name__}"
+        known: dict[bytes | str, str] = {}
+        harms = damages(file, older, every, each_byte=kind in run.kinds and kind not in counts)
+        for number, (damage, harm) in enumerate(harms):
+            alone = _empty(work / "damaged")
+            for each in file.parent.glob(f"{file.name.removesuffix('-wal').removesuffix('-shm')}*"):
+                shutil.copy(each, alone)
+            seen = _attempt(run.read, alone / name.name, harm, alone / name.name)
+            outcome = known.get(seen, "")
+            if not outcome or not number % RESUMED:
+                folder = _empty(work / "damaged") / "folder"
+                shutil.copytree(run.state, folder)
+                outcome = _attempt(run.outcome, folder, harm, folder / name).partition(" by ")[0]
+                if known.setdefault(seen, outcome) != outcome:
+                    outcome += f", and {known[seen]} where the same was read"
             counts.setdefault(kind, {}).setdefault(damage, Counter())[outcome] += 1
-            if outcome not in ("identical", "refused", "as it was then"):
+            if outcome not in ("identical", "refused", "as it was then", "as of a shorter log"):
                 bad.append(f"{name}, {damage} {number}: {outcome}")
-    return _plain(counts), bad
+    return counts, bad
 
 
-def _plain(counts: dict[str, dict[str, Counter[str]]]) -> dict[str, dict[str, dict[str, int]]]:
-    return {kind: {d: dict(c) for d, c in found.items()} for kind, found in counts.items()}
+def _empty(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
+def _attempt(action: Callable[[Path], Any], path: Path, harm: Damage, harmed: Path) -> Any:
+    """Harm a file; return what an action gives, or a text that names its error."""
+    harm(harmed)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)  # also while it waits for a pipe
+    signal.alarm(LONGEST)
+    try:
+        return action(path)
+    except IlnError as error:
+        return f"refused by {error}"
+    except (Exception, KeyboardInterrupt) as error:
+        return f"failed: {type(error).__name__}"
+    finally:
+        signal.alarm(0)
 
 
 def main() -> int:
     """Examine the cases, print and store what was found; return 1 if anything was silent."""
     names = [*(case.name for case in CASES), "published", "saved"]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.damage", description=__doc__)
-    parser.add_argument(
-        "--every", type=int, default=1, help="flip 20,000 bytes of a file divided by this"
-    )
+    parser.add_argument("--every", type=int, default=1, help="flip so many times fewer bytes")
     parser.add_argument("--cases", nargs="+", choices=names, default=names)
     parser.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
-    faulthandler.enable()
     stored: dict[str, Any] = {"cases": {}}
     with suppress(FileNotFoundError):
         stored = json.loads(options.json.read_text())

@@ -36,7 +36,7 @@ THIRD_PARTIES = {
     "numba": {"kernels"},
     "numpy": {
         *("features", "kernels", "learners", "loop", "plotting", "research", "snapshots"),
-        *("spark", "state"),
+        *("spark", "state", "streams"),
     },
     "onnx": {"learners"},
     "prometheus_client": {"cli", "loop", "service", "serving"},

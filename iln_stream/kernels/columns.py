@@ -141,9 +141,14 @@ after 1,024, 2,048, .. values. So bursts that come again and again aren't taken 
 SMALL = 0.1
 """A difference of less than this, in the root mean square, is small."""
 
+TINY = 1e-4
+"""A difference of less than this has weight 1 in a run, as growth by powers of ten has made the
+independence small, too."""
+
 SHRUNK = 32.0
 """The weight of a run of small differences that is a change, if it is also four times that of any
-before. Each weighs its independence; equal values neither prolong a run nor end it."""
+before. Each weighs its independence, or 1 if it is tiny; equal values neither prolong a run nor end
+it."""
 
 AS_IF = 30.0
 """The number of values that a new mean and sd count for."""
@@ -239,7 +244,8 @@ def lengthen(value, delta, variance, stats, j):  # type: ignore[no-untyped-def]
         stats[LONGEST, j] = max(stats[LONGEST, j], stats[QUIET, j])
         stats[QUIET, j] = 0.0
     elif difference > 0.0:
-        stats[QUIET, j] += independence
+        tiny = difference < TINY * TINY * stats[ROUGHNESS, j]
+        stats[QUIET, j] += 1.0 if tiny else independence
     if outlier or (small and difference > 0.0 and stats[RUN, j] == 0.0):
         keep(value, stats, j)
     if stats[QUIET, j] >= max(SHRUNK, 4.0 * stats[LONGEST, j]):

@@ -275,6 +275,21 @@ def test_quiet_periods_that_come_again_are_no_changes():
     assert max(changes) < 5_000
 
 
+@pytest.mark.parametrize("power", [6, 9, 12, 20, 100])
+@pytest.mark.parametrize("smooth", [True, False])
+def test_growth_by_powers_of_ten_is_forgotten(power, smooth):
+    """500 events after values that grew over 200 events, smoothly or tenfold at a time, came back,
+    the scale is what it was."""
+    exponents = np.arange(200) / 200 * power
+    for seed in range(8):
+        values = np.random.default_rng(seed).normal(size=1_700)
+        before, _ = fed(values[:1_000])
+        values[1_000:1_200] *= 10.0 ** (exponents if smooth else np.floor(exponents))
+        stats, _ = fed(values)
+        ratio = stats[SQUARES, 0] / stats[COUNT, 0] / (before[SQUARES, 0] / before[COUNT, 0])
+        assert 0.5 < ratio < 2.0
+
+
 @pytest.mark.parametrize("first", [0, 100])
 @pytest.mark.parametrize(("at", "wild"), [(0, 1e6), (4, -1e150), (5, 1e6), (29, -1e150)])
 def test_one_wild_value_among_the_first_does_no_harm(wild, at, first):

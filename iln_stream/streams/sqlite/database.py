@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from iln_stream.errors import IlnError, LostPlaceError, NoStreamError, SourceError
 from iln_stream.files import check_regular
+from iln_stream.streams.sqlite.wal import damaged_page
 
 VERSION = 1
 """Version of the tables, stored in the file; a release refuses files of newer versions."""
@@ -90,6 +91,9 @@ _LONGEST_WAIT = 30.0
 _CHECKPOINT_PAGES = 4_000
 """Pages of 4 KB in the write-ahead log after which they move into the file."""
 
+_LOOKS, _NEXT_LOOK = 5, 0.02
+"""Times that a write-ahead log is found damaged before it is, and seconds between them."""
+
 _LARGEST_WAL = 64 << 20
 """Bytes to which the write-ahead log is cut after it was longer."""
 
@@ -132,6 +136,7 @@ class Database:
         mode = "rwc" if create else "rw"
         with self._translated():
             check_regular(path)
+            self._check_wal()
             self.connection = sqlite3.connect(
                 f"file:{quote(str(path.absolute()))}?mode={mode}",
                 uri=True,
@@ -197,6 +202,18 @@ class Database:
     def close(self) -> None:
         with self._turn, self._translated():
             self.connection.close()
+
+    def _check_wal(self) -> None:
+        """Refuse a damaged write-ahead log, before SQLite drops what follows the damage."""
+        for _ in range(_LOOKS):
+            if (page := damaged_page(self.path)) is None:
+                return
+            time.sleep(_NEXT_LOOK)  # another process may have been writing it
+        raise self._error(
+            f"{self.path}-wal is damaged in page {page}, and the records behind it would be lost: "
+            f"restore it from a backup with {self.path.name}; or give them up with "
+            f"`sqlite3 {self.path} 'PRAGMA wal_checkpoint(TRUNCATE)'`"
+        )
 
     def _begin_to_write(self) -> None:
         # SQLite's own waiting backs off to 100 ms, and would starve beside a busy writer.
@@ -289,6 +306,9 @@ class Database:
             raise self._error(f"{self.path}: {_explained(error)}") from error
         except OSError as error:
             raise self._error(f"{self.path}: {error.strerror}") from error
+        except UnicodeDecodeError as error:  # of a message that quotes damaged text, or a name
+            remedy = _REMEDIES[sqlite3.SQLITE_CORRUPT]
+            raise self._error(f"{self.path}: {remedy} ({error})") from error
 
 
 def no_log(path: Path) -> NoStreamError:

@@ -46,7 +46,12 @@ def partitions_of(connection: sqlite3.Connection, topic: int) -> list[Partition]
         "FROM partitions WHERE topic = ? ORDER BY number",
         (topic,),
     ).fetchall()
-    return [_partition(connection, *row) for row in found]
+    if [number for _, number, *_ in found] != list(range(max(len(found), 1))):
+        raise sqlite3.DatabaseError(_DAMAGED_END)
+    try:
+        return [_partition(connection, *row) for row in found]
+    except TypeError:  # damaged rows have other types, too
+        raise sqlite3.DatabaseError(_DAMAGED_END) from None
 
 
 def _partition(
@@ -63,7 +68,8 @@ def _partition(
 
 
 _DAMAGED_END = (
-    "the file is damaged, as its last records do not follow each other: restore it from a backup"
+    "the file is damaged, as its partitions or their last records do not follow each other: "
+    "restore it from a backup"
 )
 
 

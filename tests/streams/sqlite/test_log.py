@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 from support.embedded_log import append, read
 
-from iln_stream.errors import LostPlaceError, NoStreamError, SourceError
+from iln_stream.errors import LostPlaceError, NoStreamError, SinkError, SourceError
 from iln_stream.streams import NewRecord, Resume
 from iln_stream.streams.sqlite import Retention, SqliteLog, create_topic, trim
 
@@ -237,6 +237,41 @@ def test_a_flipped_bit_is_never_read_as_another_record(path):
     trim(path, "events", Retention(records=2))
     with closing(open_log(path, Resume(3, None, accept_loss=True), stop_at_end=True)) as log:
         assert offsets(all_of(log)) == [4, 5]
+
+
+def test_a_damaged_write_ahead_log_is_refused(path, tmp_path):
+    """Where SQLite would drop acknowledged records without an error, each attempt to read or append
+    is refused, except if the last transaction may be one that a crash has torn."""
+    create_topic(path, "events")
+    with closing(sqlite3.connect(path)) as reader:  # so that SQLite empties no log
+        reader.execute("SELECT * FROM topics").fetchall()
+        for n in range(4):
+            append(path, [NewRecord(b'{"y": %d}' % n)])
+        (copy := tmp_path / "copy").mkdir()
+        for name in (path.name, f"{path.name}-wal"):
+            shutil.copy(path.with_name(name), copy / name)
+    file, wal = copy / path.name, copy / f"{path.name}-wal"
+    whole = wal.read_bytes()
+    frame = 24 + 4096
+    for place in (9, 20, 25, 32 + 5, 32 + 9, 32 + 17, 32 + 24, 32 + frame + 1_000):
+        wal.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        for use in (open_log, lambda path: append(path, [NewRecord(b"")])):
+            with pytest.raises((SourceError, SinkError), match=r"-wal is damaged in page [12]"):
+                use(file)
+    wal.write_bytes(whole[:-1] + b"!")
+    assert len(read(file)) == 3
+
+
+@pytest.mark.parametrize(
+    "damage", ["UPDATE partitions SET number = 3", "DELETE FROM partitions"], ids=["other", "none"]
+)
+def test_damaged_partitions_are_refused(path, damage):
+    """A topic whose partitions are not 0, 1, ... is damaged, and is not read without them."""
+    append(path, [NewRecord(b"{}")])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(damage)
+    with pytest.raises(SourceError, match="its partitions or their last records"):
+        open_log(path)
 
 
 def test_a_log_of_release_0_2_0(path):
