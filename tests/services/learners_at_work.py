@@ -12,6 +12,7 @@ from river.datasets import synth
 
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
+from iln_stream.learners.keyed.aggregates import Aggregates
 from iln_stream.learners.keyed.regressor import KeyedRegressor, keyed_metrics
 from iln_stream.loop import (
     Classification,
@@ -137,6 +138,7 @@ def _loop(
     watched = metrics.watch(learner, source, model, levels=settings.prediction_intervals)
     if chosen is HEALTHY:
         metrics.export(watched.labels, keyed_metrics(_with_keys()))
+        metrics.export(watched.labels, Aggregates({}).metrics())
     old = dt.timedelta()
     if chosen is SHRINKING:
         source.connected = False

@@ -8,23 +8,26 @@ QUANTILE = f"{LEARNER} {{{{quantile}}}}"
 GRAPHS = (
     Graph(
         "Keys",
-        "Keys that have their own model, and how many of these models are in memory. Empty "
-        "without by_key.\n\nHealthy: levels off. A straight line: each event has a new key, about "
-        "which nothing can be learned.",
+        "Keys that have their own model, how many of these models are in memory, and keys of "
+        "aggregates. Empty without by_key and aggregates.\n\nHealthy: levels off. A straight line: "
+        "each event has a new key, about which nothing can be learned.",
         Short,
         (
             Query(selected("iln_keys"), f"{LEARNER} all"),
             Query(selected("iln_keys_in_memory"), f"{LEARNER} in memory"),
+            Query(selected("iln_aggregate_keys"), f"{LEARNER} aggregates"),
         ),
     ),
     Graph(
         "Keys that move",
-        "Models per second that move from memory to the file of keys, or back.\n\nHealthy: few "
-        "compared with events. Above a tenth of the events: raise keys_in_memory (1 kB a key).",
+        "Models per second that move from memory to the file of keys, or back, and keys whose "
+        "aggregates are forgotten.\n\nHealthy: few compared with events. Above a tenth of the "
+        "events: raise keys_in_memory (1 kB a key).",
         CountsPerSecond,
         (
             Query(rate("iln_keys_evicted_total"), f"{LEARNER} out"),
             Query(rate("iln_keys_loaded_total"), f"{LEARNER} in"),
+            Query(rate("iln_aggregate_keys_evicted_total"), f"{LEARNER} aggregates forgotten"),
         ),
     ),
     Graph(
