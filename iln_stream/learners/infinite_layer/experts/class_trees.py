@@ -37,13 +37,13 @@ class ClassTrees(Part):
 
     kept = (
         "feature", "threshold", "left", "counts", "waiting", "n_waiting", "n_nodes", "rows",
-        "labels",
+        "labels", "key",
     )  # fmt: skip
     fixed = ("feature", "threshold", "left", "waiting", "n_waiting", "n_nodes", "labels")
 
     def __init__(self, memory: Memory, key: np.uint64) -> None:
         self.memory = memory
-        self.key = key
+        self.key = np.array([key], np.uint64)
         nodes = (N_TREES, N_NODES)
         self.feature = np.zeros(nodes, np.int64)
         self.threshold: Vector = np.zeros(nodes)
@@ -72,8 +72,9 @@ class ClassTrees(Part):
         """Learn the class of an event, if it is counted; the memory has the event."""
         if weight > 0.0 and label < self.counts.shape[2] and len(v):
             learn_trees(
-                v, label, weight, self.memory.n, self.key, self.feature, self.threshold, self.left,
-                self.counts, self.waiting, self.n_waiting, self.n_nodes, self.rows, self.labels,
+                v, label, weight, self.memory.n, self.key[0], self.feature, self.threshold,
+                self.left, self.counts, self.waiting, self.n_waiting, self.n_nodes, self.rows,
+                self.labels,
             )  # fmt: skip
 
     def frozen(self, n_classes: int) -> dict[str, Any]:
