@@ -147,7 +147,15 @@ def tail(
         Whether to write position, time and key before each value, with tabs between them.
 
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as on Ctrl-C
+    stopping = False
+
+    def stop(*_: object) -> None:
+        nonlocal stopping
+        stopping = True  # an error that is raised in a finaliser or a callback gets lost
+        raise KeyboardInterrupt
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, stop)
     stream = embedded(address, StreamOptions(stop_at_end=not follow))
     states = topic_state(stream).partitions
     if partition is not None:
@@ -168,7 +176,7 @@ def tail(
             for each in states
         ]
         try:
-            while not all(each.exhausted for each in logs):
+            while not (stopping or all(each.exhausted for each in logs)):
                 found = [record for each in logs for record in each.poll(0.0)]
                 for record in found:
                     out.write(None, _line(record, positions))
