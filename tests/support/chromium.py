@@ -59,7 +59,8 @@ def find_chromium() -> str:
             "These tests need Chromium: install Debian's package (`apt-get install chromium`), or "
             "run the tests as root on Debian, and they install it."
         )
-    install = ("apt-get", "install", "--yes", "--no-install-recommends", "chromium")
+    wait = ("-o", "DPkg::Lock::Timeout=300")  # another apt-get may be at work
+    install = ("apt-get", *wait, "install", "--yes", "--no-install-recommends", "chromium")
     try:
         _run(*install)
     except PackageError:
