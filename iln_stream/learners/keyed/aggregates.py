@@ -1,6 +1,7 @@
 """Inputs made of a key's earlier events: counts, sums, means, ... over windows of time."""
 
 import datetime as dt
+import hashlib
 import warnings
 import zlib
 from collections import OrderedDict
@@ -15,7 +16,7 @@ import numpy as np
 from river import base
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.keyed.store import Rows, as_key
+from iln_stream.learners.keyed.store import LONGEST_KEY, Rows, as_key
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
 
@@ -348,13 +349,14 @@ class _Group:
         self.n_evicted = 0
 
     def key_of(self, texts: Mapping[str, str]) -> str | None:
-        """Return the key as one text; None: a field of it is missing."""
-        if len(self._by) == 1:
-            return texts.get(self._by[0])
-        try:
-            return "\x1f".join([texts[name] for name in self._by])
-        except KeyError:
+        """Return the key as one text, a long one as its hash; None: a field of it is missing."""
+        found = [texts.get(name) for name in self._by]
+        if None in found:
             return None
+        key = "\x1f".join(found)  # type: ignore[arg-type]
+        if len(key) > LONGEST_KEY:
+            return hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=32).hexdigest()
+        return key
 
     def read(
         self,

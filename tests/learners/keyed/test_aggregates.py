@@ -171,6 +171,18 @@ def test_keys_are_bounded_and_counted(monkeypatch):
     }
 
 
+def test_long_keys_take_bounded_memory():
+    """Keys of a megabyte are told apart, and kept as short texts."""
+    made = Aggregates({"n": Aggregate("count", ("card", "shop"))})
+    keys = [{"card": "x" * 1_000_000, "shop": shop} for shop in "aab"]
+    found = []
+    for key in keys:
+        found.append(made(key, {}, 0.0)["n"])
+        made.accept()
+    assert found == [0.0, 1.0, 0.0]
+    assert max(len(key) for group in made.state()["groups"] for key in group["keys"]) < 100
+
+
 def test_a_restored_state_goes_on_bit_for_bit():
     """Also with keys in another order than by their first event, and labels that wait."""
     wanted = {
