@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from river import feature_extraction, forest, linear_model, optim, preprocessing, stats, utils
 
+from benchmarks.speed.report import versions
 from iln_stream.learners.infinite_layer import InfiniteLayerClassifier
 from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
 from iln_stream.loop.scores import average_precision
@@ -181,8 +182,9 @@ def main() -> None:
     }  # fmt: skip
     print(json.dumps(medians, indent=1))
     if given.json:
-        found_of = {"events": given.events, "cards": given.cards, "medians": medians}
-        Path(given.json).write_text(json.dumps(found_of, indent=1))
+        sizes = {"events": given.events, "cards": given.cards, "seeds": given.seeds}
+        results = {"versions": versions(), **sizes, "medians": medians}
+        Path(given.json).write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":
