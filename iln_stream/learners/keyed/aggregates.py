@@ -54,7 +54,8 @@ class Aggregate:
     by
         The fields that are the key; none: all events have the same one.
     of
-        The field; of `label_mean`, the class whose share it is, if classes are texts.
+        The field; of `label_mean`, the class whose share it is; None: the mean of numbers, and the
+        share of true ones.
     over
         Seconds of the window; None: all events.
 
@@ -402,7 +403,7 @@ class _Group:
         for at, name in self._labels:
             if name is None and isinstance(y, str):
                 continue
-            value = float(y) if name is None else float(y == name)
+            value = float(y) if name is None else float(_class_of(y) == name)
             for row in (self._of_all,) if slot is None else (self._of_all, self._rows[slot]):
                 row[at] += 1.0
                 row[at + 1] += value
@@ -454,6 +455,11 @@ def _fields(wanted: Iterable[Aggregate], *, of_texts: bool) -> frozenset[str]:
     return frozenset(
         each.of for each in measured if each.of and (each.how == "distinct") == of_texts
     )
+
+
+def _class_of(y: float | str) -> str | None:
+    """Return a class as settings write it: `true`, `3`, or its text."""
+    return str(y).lower() if isinstance(y, bool) else as_key(y)
 
 
 def _bit_of(text: str | None) -> float:

@@ -156,6 +156,16 @@ def test_the_share_of_a_class_that_is_a_text():
     assert made({"card": "a"}, {}, 0.0) == {"lost": 0.5}
 
 
+@pytest.mark.parametrize(("labels", "name"), [([True, False], "true"), ([3.0, 2.0], "3")])
+def test_the_share_of_a_class_that_is_no_text(labels, name):
+    """Settings name a class by its text, whatever type it has."""
+    made = Aggregates({"share": Aggregate("label_mean", BY, name)})
+    for y in labels:
+        made({"card": "a"}, {}, 0.0)
+        made.accept("e", y)
+    assert made({"card": "a"}, {}, 0.0) == {"share": 0.5}
+
+
 def test_keys_are_bounded_and_counted(monkeypatch):
     """The key whose last event is the oldest makes room; a forgotten key begins anew."""
     monkeypatch.setattr(aggregates, "MOST_KEYS", 2)
