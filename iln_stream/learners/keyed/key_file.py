@@ -350,8 +350,8 @@ class KeyFile:
     def _attempt(self, action: Callable[[], Result]) -> Result:
         try:
             return action()
-        # A message may quote damaged text.
-        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+        # A message may quote damaged text, and damaged tables have no rows, or of other types.
+        except (sqlite3.Error, OSError, UnicodeDecodeError, TypeError) as error:
             raise StateError(
                 f"the keys' states in {self.path} can't be read or written: {error}; mend that, or "
                 f"{_REMEDY}"
