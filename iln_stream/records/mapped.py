@@ -210,7 +210,9 @@ class MappedDecoder:
         if self.mapping.time_features and time is not None:
             made.update(self._of_time(time))
         if self._aggregates is not None:
-            made.update(self._aggregated(self._aggregates, fields, time))
+            # As in `RecordTime`: one date in the future would end a key's windows for good.
+            when = time if time is None or written is None else min(time, written)
+            made.update(self._aggregated(self._aggregates, fields, when))
         x.update(made)
         return Example(x, y, event_id, time, weight)
 

@@ -123,3 +123,17 @@ def test_what_they_need_is_never_guessed() -> None:
         decode(b'{"card": "c", "amount": 1}', None)
     assert decode(b'{"card": "c", "amount": 1}', 1.0).x["total"] == 0.0
     assert "total" not in decode(b'{"card": null, "amount": 1}', 1.0).x
+
+
+def test_a_date_in_the_future_does_not_end_the_windows() -> None:
+    """An event is not later than its record: one that is dated 2099 counts when it was written, and
+    the windows of its key go on."""
+    made = Aggregates({"n": Aggregate("count", ("card",), None, 3_600.0)})
+    mapping = FieldMapping(target="y", time_field="at", types={"at": "time"})
+    decode = MappedDecoder(mapping, parse_json, aggregates=made)
+    found = []
+    for minute, at in enumerate([0, 60, 4_070_908_800, 180, 240]):
+        example = decode(b'{"card": "c", "at": %d, "y": 1}' % at, 60.0 * minute)
+        decode.accept(example.time, None, 1.0)
+        found.append(example.x["n"])
+    assert found == [0.0, 1.0, 2.0, 3.0, 4.0]

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import inf, nan
+from math import inf, isfinite, nan
 from numbers import Real
 from typing import Any, Literal, get_args
 
@@ -28,6 +28,9 @@ How = Literal[
 MOST_KEYS = 100_000
 """Keys that are kept for each list of fields; the one whose last event is the oldest is forgotten
 for a new one."""
+
+_FURTHEST = 1e12
+"""Seconds from 1970 beyond which a time is none, and steps could not be numbered."""
 
 _WITHOUT_FIELD = ("count", "since_last", "label_mean")
 _WITHOUT_WINDOW = ("last", "since_last", "label_mean")
@@ -90,8 +93,8 @@ class Aggregate:
             raise ValueError(f"of: {self.how} is of events, and takes no field")
         if self.over is not None and self.how in _WITHOUT_WINDOW:
             raise ValueError(f"over: {self.how} takes no window")
-        if self.over is not None and not 0 < self.over < inf:
-            raise ValueError(f"over: {self.over} seconds must be above 0 and finite")
+        if self.over is not None and not 0.001 <= self.over < inf:
+            raise ValueError(f"over: {self.over} seconds must be above 0.001 and finite")
 
 
 class Aggregates:
@@ -189,9 +192,11 @@ class Aggregates:
         for group, key in zip(self._groups, keys, strict=True):
             if key is not None:
                 group.add(key, time)
+        if not self._classes:
+            return
         if y is not None:
             self._count_label(keys, y)
-        elif event_id is not None and self._classes and self._most_waiting:
+        elif event_id is not None and self._most_waiting:
             self._waiting[event_id] = keys
             self._waiting.move_to_end(event_id)
             if len(self._waiting) > self._most_waiting:
@@ -285,7 +290,7 @@ class AggregateInputs(base.SupervisedTransformer, base.Transformer):
         when = x.get(self.time)
         if isinstance(when, dt.datetime):
             when = (when if when.tzinfo else when.replace(tzinfo=dt.UTC)).timestamp()
-        if not isinstance(when, Real) or not abs(float(when)) < inf:
+        if not isinstance(when, Real) or not abs(float(when)) < _FURTHEST:
             raise ValueError(f"{self.time}: expected POSIX seconds or a datetime, got {when!r:.60}")
         texts = {name: as_key(x.get(name)) for name in self._made.texts}
         numbers = {name: x[name] for name in self._made.numbers if x.get(name) is not None}
@@ -379,7 +384,7 @@ class _Group:
             row, self._of_all, self._reads, self._measures, self._seconds, values, time, self._out
         )
         found = zip(self._names, self._out.tolist(), strict=True)
-        made |= {name: value for name, value in found if value - value == 0.0}  # it is finite
+        made |= {name: value for name, value in found if isfinite(value)}
 
     def add(self, key: str, time: float) -> None:
         """Count the event that was read last."""
