@@ -170,6 +170,7 @@ _CONSEQUENCES = {
     "id_field": ", so no record has an id",
     "time_field": ", so the time is that of the record",
     "weight_field": ", so all count the same",
+    "aggregates": ", so those that need it are absent",
 }
 _SHORT = 2
 
@@ -186,6 +187,8 @@ class UnseenFields:
         checked.
     of_labels
         Whether the records are labels of events in another log.
+    aggregated
+        The fields that aggregates need.
 
     Examples
     --------
@@ -205,7 +208,12 @@ learned; did you mean 'price'?
     """
 
     def __init__(
-        self, mapping: FieldMapping, *, labelled: bool = True, of_labels: bool = False
+        self,
+        mapping: FieldMapping,
+        *,
+        labelled: bool = True,
+        of_labels: bool = False,
+        aggregated: Iterable[str] = (),
     ) -> None:
         self._where = "labels: " if of_labels else ""
         target = mapping.target
@@ -220,6 +228,7 @@ learned; did you mean 'price'?
             "types": (n for n in mapping.types if ours or not matches(target or "", (n,))),
             "lags": mapping.lags,
             "rolling_means": mapping.rolling_means,
+            "aggregates": aggregated,
         }
         self._pending = [(setting, name) for setting in named for name in named[setting] if name]
         if (of_time := ("types", mapping.time_field or "")) in self._pending:

@@ -184,7 +184,10 @@ class MappedDecoder:
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._kept = 0
         self._warned: set[str] = set()
-        self._unseen: UnseenFields | None = unseen or UnseenFields(mapping, labelled=labelled)
+        aggregated = () if aggregates is None else sorted({*aggregates.texts, *aggregates.numbers})
+        self._unseen: UnseenFields | None = unseen or UnseenFields(
+            mapping, labelled=labelled, aggregated=aggregated
+        )
         self.n_coerced: Counter[str] = Counter()
         self.n_missing = 0
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support.embedded_log import append, settings_of, values
 
+from iln_stream.errors import IlnWarning
 from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
 from iln_stream.records import MalformedError
 from iln_stream.records.fields import FieldMapping
@@ -137,3 +138,17 @@ def test_a_date_in_the_future_does_not_end_the_windows() -> None:
         decode.accept(example.time, None, 1.0)
         found.append(example.x["n"])
     assert found == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_misspelt_field_is_warned_of() -> None:
+    """A key or a field that no record has would leave its inputs out in silence."""
+    made = Aggregates({"n": Aggregate("sum", ("crad",), "amuont")})
+    decode = MappedDecoder(FieldMapping(target="y"), parse_json, aggregates=made)
+    decode(b'{"card": "c", "amount": 1, "y": 1}', 1.0)
+    with pytest.warns(IlnWarning) as warned:
+        decode.warn_of_unseen()
+    assert [str(each.message).rpartition("; ")[2] for each in warned] == [
+        "did you mean 'amount'?",
+        "did you mean 'card'?",
+    ]
+    assert str(warned[0].message).startswith("aggregates = 'amuont': no record of 1 has such")
