@@ -13,7 +13,7 @@ JOBS ?= 3
 PYTEST := $(BIN)/pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --durations 60
 
 # Tests without servers, browsers and long streams.
-QUICK := -m 'not long and not thorough' tests/records tests/features tests/loop tests/research/test_algorithms.py tests/research/test_theory.py \
+QUICK := -m 'not long and not thorough' --hypothesis-profile quick tests/records tests/features tests/loop tests/research/test_algorithms.py tests/research/test_theory.py \
 	tests/state tests/learners/estimators tests/learners/preprocessing \
 	tests/learners/shrinking_gradient tests/learners/test_river_contract.py tests/service/test_settings.py \
 	tests/test_architecture.py

@@ -35,6 +35,7 @@ from iln_stream.errors import IlnError
 from iln_stream.files import read_stored
 from iln_stream.learners import state_of
 from iln_stream.learners.keyed.key_file import KEYS_FILE, KeyFile, StoredKeys
+from iln_stream.learners.keyed.store import new_row
 from iln_stream.loop import Listener, Step, pending
 from iln_stream.service import Service, Settings
 from iln_stream.service.learners import pool
@@ -218,7 +219,9 @@ class Run:
     def _keys(self, path: Path, run: int) -> list[Any]:
         """Read each key's state and change it; return them and what is stored then."""
         with closing(KeyFile(path, run, must_exist=True)) as file:
-            stored = StoredKeys(file, 12, 100, state=self._resumed.state["learner"]["keys"])
+            stored = StoredKeys(
+                file, len(new_row()), 100, state=self._resumed.state["learner"]["keys"]
+            )
             for key in (f"s{k}" for k in range(8)):
                 stored.to_learn(key)[0] += 1.0
             stored.capture()()

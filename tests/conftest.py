@@ -15,6 +15,7 @@ from support.running_command import Command, Start
 from support.schema_registry import SchemaRegistry
 
 settings.register_profile("untimed", deadline=None)  # machines are busy
+settings.register_profile("quick", deadline=None, max_examples=25)  # of `make test-quick`
 settings.load_profile("untimed")
 
 _LONG = {

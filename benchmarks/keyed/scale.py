@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
-from iln_stream.learners.keyed import KEYS_FILE, KeyFile, StoredKeys
+from iln_stream.learners.keyed import KEYS_FILE, KeyFile, StoredKeys, new_row
 from iln_stream.learners.keyed.regressor import KeyedRegressor
 from iln_stream.loop import Listener, Step
 from iln_stream.service import Service, Settings
@@ -90,7 +90,7 @@ def checkpoint(n_keys: int, share: float, repeats: int) -> Result:
     rng = np.random.default_rng(18)
     with tempfile.TemporaryDirectory() as name:
         file = KeyFile(Path(name) / KEYS_FILE, run=1)
-        keys = StoredKeys(file, 12, n_keys, keep=3)
+        keys = StoredKeys(file, len(new_row()), n_keys, keep=3)
         learner = KeyedRegressor("key", InfiniteLayerRegressor("fast", seed=1))
         learner.keep_keys_in(keys)
         x = {f"x{i}": 0.1 * i for i in range(10)}

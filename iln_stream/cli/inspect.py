@@ -32,7 +32,7 @@ def show_key(path: Path, key: str, console: Console) -> None:
         When there is no snapshot, its learner has no model for each key, or none of this one.
 
     """
-    learner, snapshot = learner_at(path, allow_pickle=False)
+    learner, snapshot, _ = learner_at(path, allow_pickle=False)
     if not isinstance(learner, KeyedRegressor):
         raise SnapshotError(
             f"--key: the learner in {path} is one model for all; set by_key in the run for a model "

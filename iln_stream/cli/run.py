@@ -317,10 +317,9 @@ def predict_events(path: Path, settings: Settings, console: Console) -> None:
     """
     given = settings.model_fields_set
     defaults = {name: "-" for name in ("source", "predictions") if name not in given}
-    learner, snapshot = learner_at(path, settings.snapshot_pickle)
+    learner, snapshot, folder = learner_at(path, settings.snapshot_pickle)
     loop = LoopSettings.of(settings, **defaults)
-    configuration, earlier = snapshot.header.configuration, snapshot.state.get("decoder")
-    done = predict_stream(loop, learner, console, configuration, earlier)
+    done = predict_stream(loop, learner, console, snapshot, folder)
     scores = done.scores
     text = f"{scores.n_events} events predicted, {done.n_dead_letters} dead letters"
     if done.n_repeats:

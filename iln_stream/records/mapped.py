@@ -344,22 +344,23 @@ class MappedDecoder:
         return {
             "coerced": dict(self.n_coerced),
             "missing": self.n_missing,
+            **({} if self._aggregates is None else {"aggregates": self._aggregates.state()}),
             **self.last_values(),
         }
 
     def last_values(self) -> StateDict:
-        """Return what inputs of later records are made of."""
+        """Return what inputs of later records are made of, apart from the aggregates."""
         found = {"time_features": self._time_features.state()}
         if self._lags is not None:
             found["lags"] = self._lags.state()
-        if self._aggregates is not None:
-            found["aggregates"] = self._aggregates.state()
         return found
 
     def restore(self, state: StateDict) -> None:
         """Continue from a `state()`."""
         self.n_coerced = Counter(state["coerced"])
         self.n_missing = state["missing"]
+        if self._aggregates is not None and "aggregates" in state:
+            self._aggregates.restore(state["aggregates"])
         self.continue_after(state)
 
     def continue_after(self, values: StateDict) -> None:
@@ -368,8 +369,6 @@ class MappedDecoder:
             self._time_features.restore(values["time_features"])
         if self._lags is not None and "lags" in values:
             self._lags.restore(values["lags"])
-        if self._aggregates is not None and "aggregates" in values:
-            self._aggregates.restore(values["aggregates"])
 
     def _planned(self, names: tuple[str, ...]) -> _Plan:
         mapping = self.mapping

@@ -20,7 +20,7 @@ from iln_stream.loop.live import LiveModel
 from iln_stream.loop.metrics import Metrics
 from iln_stream.records import EnvelopeDecoder, MalformedError
 from iln_stream.reporting import MetricSpec
-from iln_stream.service.decoding import build_decoder, build_weights
+from iln_stream.service.decoding import build_aggregates, build_decoder, build_weights
 from iln_stream.service.learners import RECORDS_KEY, DetailsOf, PredictOnly, task_of
 from iln_stream.service.settings import LATE_SETTINGS, LabelSettings, LoopSettings, RecordSettings
 from iln_stream.service.streams import build_label_log, label_stream
@@ -60,6 +60,8 @@ class Assembly:
         Regression or classification.
     watched : ModelMetrics
         Counts and scores of the learner. A listener: the loop's listeners have to include it.
+    aggregates : Aggregates or None
+        Makes inputs of the earlier events of the same key; None: not used.
     mapped : MappedDecoder or None
         Makes examples of records; None: records are events.
     recent_ids : RecentIds or None
@@ -98,6 +100,7 @@ class Assembly:
         self.live: LiveModel | None = None
         self._key_name = RECORDS_KEY if settings.by_key == RECORDS_KEY else None
         self._labels = build_label_log(settings, task)
+        self.aggregates = build_aggregates(settings)
         self._read(settings, stream, source)
 
     def _read(self, records: RecordSettings, stream: Scheme, source: Source) -> None:
@@ -108,7 +111,7 @@ class Assembly:
             stream,
             self.task,
             labelled=labelled,
-            waiting=self._settings.pending_events or 0,
+            aggregates=self.aggregates,
         )
         self._decoder = self.mapped or EnvelopeDecoder(self.task.event_type, self.task.label_type)
         self._weights = build_weights(self._settings, records, self.learner)

@@ -148,8 +148,8 @@ def check_keys(settings: Settings) -> None:
 
     """
     if settings.by_key is None:
-        if "keys_in_memory" in settings.model_fields_set:
-            raise SettingsError("keys_in_memory: set by_key, too: the field that is the key")
+        if "keys_in_memory" in settings.model_fields_set and not settings.aggregates:
+            raise SettingsError("keys_in_memory: set by_key or aggregates, too, which have keys")
         return
     for name in _ROLES:
         if getattr(settings, name) == settings.by_key:

@@ -121,12 +121,11 @@ def build_decoder(
     task: Task,
     *,
     labelled: bool = True,
-    waiting: int = 0,
+    aggregates: Aggregates | None = None,
 ) -> MappedDecoder | None:
     """Return the decoder of a stream's records; None: they are events.
 
-    If they need not be labelled, as those to predict, no label is missed. `waiting` is the most
-    events that wait for their labels.
+    If they need not be labelled, as those to predict, no label is missed.
     """
     mapping = mapping_of(settings, stream, labelled=labelled)
     if mapping is None:
@@ -137,17 +136,18 @@ def build_decoder(
         "class" if task.name == "classification" else "number",
         typed=stream.form != "rows",
         labelled=labelled,
-        aggregates=_build_aggregates(settings, waiting),
+        aggregates=aggregates,
     )
 
 
-def _build_aggregates(settings: RecordSettings, waiting: int) -> Aggregates | None:
+def build_aggregates(settings: LoopSettings) -> Aggregates | None:
     """Return what makes inputs of a key's earlier events; None: nothing.
 
     Raises
     ------
     SettingsError
-        When labels of forecasts are asked for: they come without the id of their event.
+        When labels of forecasts are asked for, which come without the id of their event, or more
+        than can be kept of a key.
 
     """
     if not settings.aggregates:
@@ -159,7 +159,10 @@ def _build_aggregates(settings: RecordSettings, waiting: int) -> Aggregates | No
                 f"aggregates: {name}: label_mean is not possible with horizon; the mean of the "
                 "target's present values is: how = mean, of = the target"
             )
-    return Aggregates(wanted, waiting)
+    try:
+        return Aggregates(wanted, settings.pending_events or 0, settings.keys_in_memory)
+    except ValueError as error:
+        raise SettingsError(f"aggregates: {error}") from error
 
 
 def parser_of(settings: FormatSettings, stream: Scheme) -> Parse:

@@ -28,7 +28,7 @@ from iln_stream.learners import (
 from iln_stream.learners.contest import Contest, ContestClassifier, ContestRegressor
 from iln_stream.learners.contest.contender import OnFailure
 from iln_stream.learners.contest.contest import MIXTURE
-from iln_stream.learners.keyed import KEYS_FILE, KeyedRegressor, KeyFile, StoredKeys
+from iln_stream.learners.keyed import HasKeys, KeyedRegressor, KeyFile, StoredKeys
 from iln_stream.loop import Classification, Details, Regression, Task
 from iln_stream.records.decoding import error_details, reason
 from iln_stream.service.settings import (
@@ -85,7 +85,7 @@ RECORDS_KEY = "@key"
 
 
 class Keys:
-    """The keys of a reader's learner, in a file beside its snapshots.
+    """The keys of a reader's learner and inputs, in files beside its snapshots.
 
     Parameters
     ----------
@@ -101,51 +101,58 @@ class Keys:
     """
 
     def __init__(self, folder: Path, run: int, in_memory: int, keep: int) -> None:
-        self._path = folder / KEYS_FILE
+        self._folder = folder
         self._run = run
         self._in_memory, self._keep = in_memory, keep
-        self._stored: StoredKeys | None = None
+        self._stored: list[StoredKeys] = []
 
-    def give(self, learner: Any, *, restored: bool) -> None:
-        """Let the learner keep its keys in the file.
+    def give(self, owners: Mapping[str, HasKeys], *, restored: bool) -> None:
+        """Let each owner keep its keys in the file of this name.
 
-        `restored` says whether it is of a snapshot; otherwise no key has a state.
+        `restored` says whether they are of a snapshot; otherwise no key has a state.
 
         Raises
         ------
         SnapshotError
-            When the file can't be used.
+            When a file can't be used.
 
         """
-        if not isinstance(learner, KeyedRegressor):
-            return
-        try:
-            with ExitStack() as undo:
-                file = KeyFile(self._path, self._run, must_exist=restored)
-                undo.callback(file.close)
-                self._stored = StoredKeys(
-                    file, learner.slopes, self._in_memory, self._keep,
-                    learner.keys.state() if restored else None,
-                )  # fmt: skip
-                undo.pop_all()
-        except StateError as error:
-            raise SnapshotError(f"snapshots: {error}") from error
-        learner.keep_keys_in(self._stored)
+        for name, owner in owners.items():
+            try:
+                with ExitStack() as undo:
+                    file = KeyFile(self._folder / name, self._run, must_exist=restored)
+                    undo.callback(file.close)
+                    state = owner.keys.state() if restored else None
+                    stored = StoredKeys(file, owner.size, self._in_memory, self._keep, state)
+                    undo.pop_all()
+            except StateError as error:
+                raise SnapshotError(f"snapshots: {error}") from error
+            self._stored.append(stored)
+            owner.keep_keys_in(stored)
 
     @property
     def capture(self) -> Callable[[], Callable[[], None]] | None:
-        """Copies what changed, for a checkpoint; None: there are no keys."""
-        return None if self._stored is None else self._stored.capture
+        """Notes what changed, for a checkpoint; None: there are no keys."""
+        return self._capture if self._stored else None
+
+    def _capture(self) -> Callable[[], None]:
+        written = [each.capture() for each in self._stored]
+
+        def wait() -> None:
+            for each in written:
+                each()
+
+        return wait
 
     def stored(self) -> None:
         """Note that a snapshot is stored."""
-        if self._stored is not None:
-            self._stored.stored()
+        for each in self._stored:
+            each.stored()
 
     def close(self) -> None:
-        """Close the file."""
-        if self._stored is not None:
-            self._stored.close()
+        """Close the files."""
+        for each in self._stored:
+            each.close()
 
 
 OF_CONTEST = tuple(ContestSettings.model_fields)

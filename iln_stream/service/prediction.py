@@ -1,12 +1,15 @@
 """Predicts a stream with a learner that does not learn; promotes a contender."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from iln_stream.errors import SinkError
+from iln_stream.learners.keyed import KeysInMemory
+from iln_stream.learners.keyed.aggregates import MOST_KEYS, Aggregates
 from iln_stream.loop import Listener
 from iln_stream.loop.logs import ConnectionLog
 from iln_stream.loop.metrics import ModelMetrics
@@ -26,7 +29,7 @@ from iln_stream.service.streams import Outputs, check_addresses, readers, source
 from iln_stream.service.warming import Warming
 from iln_stream.service.worker import model_name, open_source, version_of_state
 from iln_stream.settings import SettingsError
-from iln_stream.state import StateDict
+from iln_stream.snapshots import Snapshot, read_keys
 from iln_stream.streams import Appended, NewRecord
 
 
@@ -34,8 +37,8 @@ def predict(
     settings: LoopSettings,
     learner: Any,
     console: Console | None = None,
-    configuration: Mapping[str, Any] | None = None,
-    earlier: StateDict | None = None,
+    snapshot: Snapshot | None = None,
+    folder: Path | None = None,
 ) -> ModelMetrics:
     """Predict the events of a stream up to its end, with or without labels.
 
@@ -50,11 +53,11 @@ def predict(
         Predicts; it does not change.
     console
         Draws progress if it is a terminal; None: no progress.
-    configuration
-        Of the learner's snapshot: its settings of fields are used if `settings` has none.
-    earlier
-        State of that run's decoder: the events are predicted as the next ones of their keys. None:
-        there were none before them.
+    snapshot
+        The learner's: its settings of fields are used if `settings` has none, and the events are
+        predicted as the next ones of their keys. None: there were none before them.
+    folder
+        Where the snapshot is, and its keys.
 
     Returns
     -------
@@ -62,7 +65,7 @@ def predict(
         Counts of events and dead letters, and scores of the labelled events.
 
     """
-    saved = configuration or {}
+    saved = {} if snapshot is None else snapshot.header.configuration
     settings = LoopSettings.of(
         settings,
         start=settings.start or "earliest",
@@ -92,8 +95,8 @@ def predict(
         frozen = PredictOnly(learner)
         model = model_name(settings, source.stream, reader.horizon)
         assembly = Assembly(settings, stream, source, frozen, model, horizon=reader.ahead)
-        if assembly.mapped is not None and earlier is not None and "aggregates" in earlier:
-            assembly.mapped.continue_after({"aggregates": earlier["aggregates"]})
+        if assembly.aggregates is not None and snapshot is not None and folder is not None:
+            _continue_keys(assembly.aggregates, snapshot, folder)
         version = version_of_state(learner)
         encode = PredictionEncoder(
             source.stream, model, version, levels, reader.ahead,
@@ -120,6 +123,19 @@ def predict(
             loop.run()
         assembly.warn_of_unseen()
     return assembly.watched
+
+
+def _continue_keys(aggregates: Aggregates, snapshot: Snapshot, folder: Path) -> None:
+    """Let aggregates continue those of a snapshot, whose files do not change."""
+    decoder = snapshot.state.get("decoder") or {}
+    if "aggregates" not in decoder:
+        return
+    aggregates.restore(decoder["aggregates"])
+    files = aggregates.by_file
+    read_keys(files, folder)
+    for each in files.values():
+        if not isinstance(each.keys, KeysInMemory):
+            each.keep_keys_in(KeysInMemory(each.size, MOST_KEYS, below=each.keys))
 
 
 _BROKER_SECONDS = 5.0

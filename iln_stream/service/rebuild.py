@@ -279,6 +279,7 @@ def _rebuild_one(
         learner = recovery.learner()
         Warming.of(learner).run()
         assembly = Assembly(settings, stream, source, learner, "rebuilt", horizon=reader.ahead)
+        recovery.restore(assembly)
         watched = assembly.watched
         observers: list[Listener] = [watched]
         if serves_live(settings):

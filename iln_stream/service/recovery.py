@@ -14,6 +14,8 @@ from typing import Any
 
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.kernels.cpu import BASELINES, VARIABLE, cpu_baseline, pinned
+from iln_stream.learners.keyed import KEYS_FILE, KeyedRegressor
+from iln_stream.service.assembly import Assembly
 from iln_stream.service.challengers import (
     Changes,
     changes,
@@ -334,9 +336,10 @@ class Recovery:
             if self._snapshot is not None:
                 self._check(self._snapshot.header)
             self._epoch = self._folder.claim_epoch()
-            if settings.by_key is not None and self._from is not self._folder:
+            by_key = "aggregates" if settings.aggregates else "by_key" if settings.by_key else None
+            if by_key is not None and self._from is not self._folder:
                 raise RefusedError(
-                    f"by_key: {self._from.path} holds the keys of one partition, and this run "
+                    f"{by_key}: {self._from.path} holds the keys of one partition, and this run "
                     "reads several: set --partitions as before, or learn the log again with "
                     "`iln-stream rebuild` in another folder"
                 )
@@ -440,18 +443,25 @@ class Recovery:
         settings = self._settings
         if self._snapshot is None:
             learner = build_learner(settings, self._reader.seed)
-            self._keys.give(learner, restored=False)
+            self._give_keys(learner)
             return learner
         state = without_code(self._snapshot.state["learner"], self.changes.removed)
         learner = learner_of(state, settings.snapshot_pickle)
         here = f"snapshots: {self._from.path}"
         learner = with_removed(learner, settings, self.changes.removed, here)
-        self._keys.give(learner, restored=True)
+        self._give_keys(learner)
         return learner
 
-    def part(self, name: str) -> StateDict | None:
-        """Return the saved state of another part; None: none saved."""
-        return None if self._snapshot is None else self._snapshot.state.get(name)
+    def _give_keys(self, learner: Any) -> None:
+        if isinstance(learner, KeyedRegressor):
+            self._keys.give({KEYS_FILE: learner}, restored=self._snapshot is not None)
+
+    def restore(self, assembly: Assembly) -> None:
+        """Restore all other parts from the snapshot, if there is one; keys go to their files."""
+        if (snapshot := self._snapshot) is not None:
+            assembly.restore(snapshot.state.get)
+        if assembly.aggregates is not None:
+            self._keys.give(assembly.aggregates.by_file, restored=snapshot is not None)
 
     def checkpoint(
         self,

@@ -494,8 +494,9 @@ class KeySettings(SettingsGroup):
     keys_in_memory: int = Field(
         default=1_000_000,
         ge=1,
-        description="Number of keys whose models are kept in memory, about 1 kB each; the models "
-        "of all keys are in a file beside the snapshots. Needs `by_key` and `snapshots`.",
+        description="Number of keys whose models, or `aggregates`, are kept in memory, about 1 kB "
+        "each; those of all keys are in a file beside the snapshots. Without `snapshots`, "
+        "aggregates of more keys are forgotten.",
     )
 
 

@@ -306,6 +306,7 @@ def _warm(
     learner_state(learner, settings.snapshot_pickle)  # if it can't be saved, refuse it now
     Warming.of(learner).run()
     assembly = Assembly(settings, stream, source, learner, "live", horizon=reader.ahead)
+    recovery.restore(assembly)
     history = files.teach(assembly, console, progress) | {"start": start}
     recovery.history = history
     recovery.checkpoint(source, learner, assembly.states, flushes=[])  # saves the first snapshot

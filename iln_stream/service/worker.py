@@ -367,7 +367,7 @@ class Worker:
 
     def _resume(self, recovery: Recovery, flushes: Sequence[Callable[[], None]]) -> Checkpoint:
         """Restore the loop's state, and return the checkpoint that saves it."""
-        self._assembly.restore(recovery.part)
+        recovery.restore(self._assembly)
         source = cast(Log, self.source)
         checkpoint = recovery.checkpoint(source, self.learner, self._assembly.states, flushes)
         if any(recovery.changes):

@@ -11,7 +11,7 @@ from iln_stream.snapshots.file import (
 )
 from iln_stream.snapshots.folder import SnapshotFolder, SnapshotId, read_snapshot
 from iln_stream.snapshots.learner import is_pickle, learner_of, learner_state
-from iln_stream.snapshots.loading import learner_at, load, save, snapshot_at
+from iln_stream.snapshots.loading import learner_at, load, read_keys, save, snapshot_at
 
 __all__ = [
     "HISTORY",
@@ -29,6 +29,7 @@ __all__ = [
     "learner_of",
     "learner_state",
     "load",
+    "read_keys",
     "read_snapshot",
     "save",
     "snapshot_at",

@@ -1,5 +1,6 @@
 """From a path to the learner that is saved there, and `iln_stream.save`."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,14 @@ from typing import Any
 from iln_stream.errors import SnapshotError, StateError
 from iln_stream.files import open_stored, read_stored, write_whole
 from iln_stream.learners import model_of, state_of
-from iln_stream.learners.keyed import KEYS_FILE, KeyedRegressor, KeyFile, KeysElsewhere, KeysToRead
+from iln_stream.learners.keyed import (
+    KEYS_FILE,
+    HasKeys,
+    KeyedRegressor,
+    KeyFile,
+    KeysElsewhere,
+    KeysToRead,
+)
 from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot
 from iln_stream.snapshots.folder import SnapshotFolder, read_snapshot
 from iln_stream.snapshots.learner import learner_of
@@ -127,8 +135,8 @@ def load(path: Path | str, *, allow_pickle: bool = False) -> Any:
     return learner_at(path, allow_pickle)[0]
 
 
-def learner_at(path: Path, allow_pickle: bool) -> tuple[Any, Snapshot]:
-    """Return the learner of `load`, and its snapshot.
+def learner_at(path: Path, allow_pickle: bool) -> tuple[Any, Snapshot, Path]:
+    """Return the learner of `load`, its snapshot and the folder.
 
     Raises
     ------
@@ -138,13 +146,27 @@ def learner_at(path: Path, allow_pickle: bool) -> tuple[Any, Snapshot]:
     """
     snapshot, folder = _snapshot_in(path)
     learner = learner_of(snapshot.state["learner"], allow_pickle)
-    if isinstance(learner, KeyedRegressor) and isinstance(learner.keys, KeysElsewhere):
-        try:
-            file = KeyFile(folder / KEYS_FILE)
-            learner.keep_keys_in(KeysToRead(file, learner.keys.stored))
-        except StateError as error:
-            raise SnapshotError(str(error)) from error
-    return learner, snapshot
+    if isinstance(learner, KeyedRegressor):
+        read_keys({KEYS_FILE: learner}, folder)
+    return learner, snapshot, folder
+
+
+def read_keys(owners: Mapping[str, HasKeys], folder: Path) -> None:
+    """Let each owner read its keys in the file of this name, if its snapshot has them there.
+
+    Raises
+    ------
+    SnapshotError
+        When they are not there.
+
+    """
+    for name, owner in owners.items():
+        if isinstance(keys := owner.keys, KeysElsewhere):
+            try:
+                found = KeysToRead(KeyFile(folder / name), keys.stored, owner.size)
+            except StateError as error:
+                raise SnapshotError(str(error)) from error
+            owner.keep_keys_in(found)
 
 
 def snapshot_at(path: Path) -> Snapshot:

@@ -197,6 +197,7 @@ class TestTheorem1:
         prices = [theorem_1._price_of_wrong_shrinks(1.0, 0.01, s) for s in (10.0, 1.0)]
         assert few - many == pytest.approx(10**4 * (prices[0] - prices[1]) / 0.99)
 
+    @pytest.mark.long
     def test_bound_is_tight(self):
         """With mutually orthogonal x and y = 1 the learner's regret is 90 % of the bound."""
         T, v = 400, 0.05

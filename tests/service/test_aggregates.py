@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.embedded_log import append, settings_of, values
 
-from iln_stream.errors import IlnWarning
+from iln_stream.errors import IlnWarning, SnapshotError
 from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
 from iln_stream.records import MalformedError
 from iln_stream.records.fields import FieldMapping
@@ -49,12 +49,13 @@ def settings(path: Path, **more: object) -> Settings:
     return settings_of(path, **{**given, **more})
 
 
-def test_restarts_make_no_difference(path: Path) -> None:
-    """A run in pieces predicts as one without a stop, to the bit, with labels that are late; and
-    its predictions are others than without aggregates."""
+@pytest.mark.parametrize("in_memory", [1_000_000, 2])
+def test_restarts_make_no_difference(path: Path, in_memory: int) -> None:
+    """A run in pieces predicts as one without a stop, to the bit, with labels that are late,
+    however few keys are in memory; and its predictions are others than without aggregates."""
     for first in range(0, 300, 100):
         fill(path, first, 100)
-        Service(settings(path)).run()
+        Service(settings(path, keys_in_memory=in_memory)).run()
     other = {"snapshots": str(path.parent / "other")}
     Service(settings(path, predictions=f"sqlite:{path}#whole", **other)).run()
     none = {"snapshots": str(path.parent / "none"), "aggregates": {}}
@@ -72,17 +73,52 @@ def test_records_are_predicted_as_the_next_ones_of_their_keys(path: Path) -> Non
     """`predict` knows the events that the snapshot's run has learned, as the run itself does."""
     fill(path, 0, 100)
     Service(settings(path)).run()
-    saved = snapshot_at(path.parent / "state" / "log-events-0")
+    folder = path.parent / "state" / "log-events-0"
+    saved = snapshot_at(folder)
     append(path, [b'{"id": "new", "at": 2000, "card": "c1", "shop": "s1", "amount": 1}'], "more")
-    learner, earlier = learner_of(saved.state["learner"], False), saved.state["decoder"]
+    learner = learner_of(saved.state["learner"], False)
     found = []
-    for known in (earlier, None):
+    for known in (saved, None):
         more = {"source": f"sqlite:{path}#more", "predictions": f"sqlite:{path}#found"}
-        predict(settings(path, **more, snapshots=None), learner, None, None, known)
+        predict(settings(path, **more, snapshots=None), learner, None, known, folder)
         found.append(json.loads(values(path, "found")[-1])["y_pred"])
     append(path, values(path, "more"))
     Service(settings(path)).run()
     assert json.loads(values(path, "predictions")[-1])["y_pred"] == found[0] != found[1]
+
+
+def test_a_history_is_of_the_same_keys(path: Path, tmp_path: Path) -> None:
+    """Keys of files that a run begins with go on in the log, also beyond those in memory."""
+    fill(path, 0, 60)
+    rows = [json.loads(row) for row in values(path, "events")]
+    labels = {row["id"]: row["y"] for row in rows if "y" in row}
+    events = [row for row in rows if row["id"] in labels and "card" in row]
+    events = [row | {"y": labels[row["id"]]} for row in events]
+    history = tmp_path / "history.jsonl"
+    history.write_text("\n".join(json.dumps(row) for row in events[:20]))
+    topics = {}
+    for name, in_memory in (("few", 2), ("all", 1_000_000)):
+        append(path, [json.dumps(row).encode() for row in events[20:]], f"of_{name}")
+        more = {
+            "snapshots": str(tmp_path / name),
+            "warm_start": [str(history)],
+            "start": "earliest",
+        }
+        topic = {"source": f"sqlite:{path}#of_{name}", "predictions": f"sqlite:{path}#{name}"}
+        Service(settings(path, keys_in_memory=in_memory, **more, **topic)).run()
+        topics[name] = [json.loads(each)["y_pred"] for each in values(path, name)]
+    cold = {"source": f"sqlite:{path}#of_all", "predictions": f"sqlite:{path}#cold"}
+    Service(settings(path, snapshots=str(tmp_path / "cold"), **cold)).run()
+    assert topics["few"] == topics["all"] != [json.loads(r)["y_pred"] for r in values(path, "cold")]
+
+
+def test_a_damaged_file_of_keys_is_refused(path: Path) -> None:
+    """A run does not go on without what was known of its keys."""
+    fill(path, 0, 40)
+    Service(settings(path)).run()
+    (path.parent / "state" / "log-events-0" / "aggregates-1.db").unlink()
+    with pytest.raises(SnapshotError, match=r"aggregates-1\.db, which is not there"):
+        Service(settings(path)).run()
 
 
 def test_another_aggregate_is_another_configuration(path: Path) -> None:

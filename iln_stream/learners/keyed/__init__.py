@@ -17,6 +17,7 @@ from iln_stream.learners.keyed.prior import (
 )
 from iln_stream.learners.keyed.regressor import KeyedRegressor
 from iln_stream.learners.keyed.store import (
+    HasKeys,
     KeysInMemory,
     KeyStore,
     Row,
@@ -31,6 +32,7 @@ __all__ = [
     "Aggregate",
     "AggregateInputs",
     "FrozenPrior",
+    "HasKeys",
     "KeyFile",
     "KeyPrior",
     "KeyStore",

@@ -16,7 +16,14 @@ import numpy as np
 from river import base
 
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.keyed.store import LONGEST_KEY, Rows, as_key
+from iln_stream.learners.keyed.key_file import STORED, KeysElsewhere
+from iln_stream.learners.keyed.store import (
+    LARGEST_ROW,
+    LONGEST_KEY,
+    KeysInMemory,
+    KeyStore,
+    as_key,
+)
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
 
@@ -25,9 +32,12 @@ How = Literal[
     "ratio_to_mean", "label_mean",
 ]  # fmt: skip
 
-MOST_KEYS = 100_000
-"""Keys that are kept for each list of fields; the one whose last event is the oldest is forgotten
-for a new one."""
+MOST_KEYS = 1_000_000
+"""Keys that are kept in memory for each list of fields; without a file, the one whose last event
+came longest ago is forgotten for a new one."""
+
+_FILE = "aggregates-{}.db"
+"""Names of the files of keys in a folder of snapshots."""
 
 _FURTHEST = 1e12
 """Seconds from 1970 beyond which a time is none, and steps could not be numbered."""
@@ -118,6 +128,13 @@ class Aggregates:
         The aggregates by the name of the input.
     waiting
         Most events whose labels are waited for, with their keys.
+    most
+        Keys that are kept for each list of fields, until they are kept in files.
+
+    Raises
+    ------
+    ValueError
+        When what is kept of a key would be too much.
 
     Examples
     --------
@@ -136,11 +153,13 @@ class Aggregates:
 
     """
 
-    def __init__(self, wanted: Mapping[str, Aggregate], waiting: int = 0) -> None:
+    def __init__(
+        self, wanted: Mapping[str, Aggregate], waiting: int = 0, most: int = MOST_KEYS
+    ) -> None:
         by: dict[tuple[str, ...], dict[str, Aggregate]] = {}
-        for name, each in wanted.items():
+        for name, each in sorted(wanted.items()):  # a state is of any order of the settings
             by.setdefault(each.by, {})[name] = each
-        self._groups = [_Group(fields, of) for fields, of in by.items()]
+        self.groups = [KeyedAggregates(fields, of, most) for fields, of in sorted(by.items())]
         self.names = list(wanted)
         all_of = wanted.values()
         self.texts = _fields(all_of, of_texts=True).union(*(each.by for each in all_of))
@@ -167,7 +186,7 @@ class Aggregates:
         """
         made: dict[str, float] = {}
         keys = []
-        for group in self._groups:
+        for group in self.groups:
             keys.append(key := group.key_of(texts))
             if key is not None:
                 group.read(key, texts, numbers, time, made)
@@ -189,7 +208,7 @@ class Aggregates:
             return
         keys, time = self._now
         self._now = None
-        for group, key in zip(self._groups, keys, strict=True):
+        for group, key in zip(self.groups, keys, strict=True):
             if key is not None:
                 group.add(key, time)
         if not self._classes:
@@ -217,31 +236,38 @@ class Aggregates:
                 IlnWarning,
                 stacklevel=2,
             )
-        for group, key in zip(self._groups, keys, strict=True):
+        for group, key in zip(self.groups, keys, strict=True):
             if key is not None:
                 group.count_label(key, y)
 
+    @property
+    def by_file(self) -> dict[str, "KeyedAggregates"]:
+        """The aggregates by key of each list of fields, by the name of their file."""
+        by_key = (group for group in self.groups if group.by)
+        return {_FILE.format(i): group for i, group in enumerate(by_key, 1)}
+
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the number of keys, and of those that were forgotten."""
+        """Return the number of keys, and of those that left memory."""
         return (
             MetricSpec("iln_aggregate_keys", "gauge", "Keys of which aggregates are kept.",
-                       lambda: sum(len(group.slots) for group in self._groups)),
+                       lambda: sum(len(group.keys) for group in self.groups)),
             MetricSpec("iln_aggregate_keys_evicted_total", "counter",
-                       "Keys whose aggregates were forgotten to make room for others.",
-                       lambda: sum(group.n_evicted for group in self._groups)),
+                       "Keys whose aggregates left memory to make room for others: without "
+                       "snapshots they are forgotten.",
+                       lambda: sum(group.keys.n_evicted for group in self.groups)),
         )  # fmt: skip
 
     def state(self) -> StateDict:
         """Return all keys and what is kept of them."""
         return {
-            "groups": [group.state() for group in self._groups],
+            "groups": [group.state() for group in self.groups],
             "waiting_ids": list(self._waiting),
             "waiting_keys": list(self._waiting.values()),
         }
 
     def restore(self, state: StateDict) -> None:
         """Continue from a `state()` of the same aggregates."""
-        for group, each in zip(self._groups, state["groups"], strict=True):
+        for group, each in zip(self.groups, state["groups"], strict=True):
             group.restore(each)
         self._waiting = OrderedDict(zip(state["waiting_ids"], state["waiting_keys"], strict=True))
         self._now = None
@@ -310,11 +336,29 @@ class AggregateInputs(base.SupervisedTransformer, base.Transformer):
         yield {"aggregates": {"n": Aggregate("count")}, "time": "ordinal_date"}
 
 
-class _Group:
-    """The aggregates of one list of fields."""
+class KeyedAggregates:
+    """The aggregates of one list of fields, and where they are kept by key.
 
-    def __init__(self, by: tuple[str, ...], wanted: Mapping[str, Aggregate]) -> None:
-        self._by = by
+    Parameters
+    ----------
+    by
+        The fields.
+    wanted
+        The aggregates by the name of the input.
+    most
+        Keys that are kept, until they are kept in a file.
+
+    Attributes
+    ----------
+    by : tuple of str
+        The fields.
+    size : int
+        Numbers that are kept of a key.
+
+    """
+
+    def __init__(self, by: tuple[str, ...], wanted: Mapping[str, Aggregate], most: int) -> None:
+        self.by = by
         self._names = list(wanted)
         numbers = sorted(_fields(wanted.values(), of_texts=False))
         texts = sorted(_fields(wanted.values(), of_texts=True))
@@ -349,14 +393,28 @@ class _Group:
         self._measures = np.array(measures, np.int64).reshape(-1, 4)
         self._seconds = np.array(seconds, np.float64)
         self._out = np.empty(len(reads))
+        if size > LARGEST_ROW:
+            raise ValueError(
+                f"by {', '.join(by)}: {size:,} numbers for each key, and at most {LARGEST_ROW:,} "
+                "are possible: declare fewer aggregates, or more without a window"
+            )
+        self.size = size
         self._nobody, self._of_all = np.zeros(size), np.zeros(size)
-        self._rows = Rows(size)
-        self.slots: OrderedDict[str, int] = OrderedDict()
-        self.n_evicted = 0
+        self._most = most
+        self._keys: KeyStore = KeysInMemory(size, most)
+
+    @property
+    def keys(self) -> KeyStore:
+        """What is kept, by key."""
+        return self._keys
+
+    def keep_keys_in(self, keys: KeyStore) -> None:
+        """Let another store have what is kept from now on; that of this one is forgotten."""
+        self._keys = keys
 
     def key_of(self, texts: Mapping[str, str]) -> str | None:
         """Return the key as one text, a long one as its hash; None: a field of it is missing."""
-        found = [texts.get(name) for name in self._by]
+        found = [texts.get(name) for name in self.by]
         if None in found:
             return None
         key = "\x1f".join(found)  # type: ignore[arg-type]
@@ -378,8 +436,9 @@ class _Group:
             values[place] = numbers.get(name, nan)
         for place, name in self._texts:
             values[place] = _bit_of(texts.get(name))
-        slot = self.slots.get(key)
-        row = self._nobody if slot is None else self._rows[slot]
+        row = self._keys.get(key)
+        if row is None:
+            row = self._nobody
         _loops().read_aggregates(
             row, self._of_all, self._reads, self._measures, self._seconds, values, time, self._out
         )
@@ -388,51 +447,37 @@ class _Group:
 
     def add(self, key: str, time: float) -> None:
         """Count the event that was read last."""
-        slot = self.slots.get(key)
-        if slot is None:
-            if len(self.slots) < MOST_KEYS:
-                self._rows.make_room(slot := len(self.slots))
-            else:
-                _, slot = self.slots.popitem(last=False)
-                self._rows[slot][:] = 0.0
-                self.n_evicted += 1
-            self.slots[key] = slot
-        else:
-            self.slots.move_to_end(key)
-        row = self._rows[slot]
+        row = self._keys.to_learn(key)
         _loops().add_event(row, self._measures, self._seconds, self._values, time)
 
     def count_label(self, key: str, y: float | str) -> None:
         """Count the label of an earlier event of a key."""
-        slot = self.slots.get(key) if self._labels else None
+        if not self._labels:
+            return
+        rows = [self._of_all]
+        if self._keys.get(key) is not None:
+            rows.append(self._keys.to_learn(key))
         for at, name in self._labels:
             if name is None and isinstance(y, str):
                 continue
             value = float(y) if name is None else float(_class_of(y) == name)
-            for row in (self._of_all,) if slot is None else (self._of_all, self._rows[slot]):
+            for row in rows:
                 row[at] += 1.0
                 row[at + 1] += value
 
     def state(self) -> StateDict:
-        """Return the keys, those with the oldest last event first, and their rows."""
-        slots = np.fromiter(self.slots.values(), np.intp, len(self.slots))
-        return {
-            "keys": list(self.slots),
-            "rows": self._rows.copied(slots),
-            "of_all": self._of_all.copy(),
-            "evicted": self.n_evicted,
-        }
+        """Return what is kept by key, and the labels of all keys."""
+        return {"keys": self._keys.state(), "of_all": self._of_all.copy()}
 
     def restore(self, state: StateDict) -> None:
-        """Continue from a `state()`."""
-        keys, rows = state["keys"], state["rows"]
-        self._rows = Rows(len(self._nobody))
-        for slot, row in enumerate(rows):
-            self._rows.make_room(slot)
-            self._rows[slot][:] = row
-        self.slots = OrderedDict(zip(keys, range(len(keys)), strict=True))
+        """Continue from a `state()`. Keys that are in a file are not read: `keep_keys_in`."""
+        keys = state["keys"]
+        if STORED.is_of(keys):
+            self._keys = KeysElsewhere(keys)
+        else:
+            self._keys = KeysInMemory(self.size, self._most)
+            self._keys.restore(keys)
         self._of_all[:] = state["of_all"]
-        self.n_evicted = state["evicted"]
 
 
 @cache

@@ -26,7 +26,6 @@ from iln_stream.learners.keyed.store import (
     Rows,
     key_state_from_bytes,
     key_states_to_bytes,
-    new_row,
     spread_over,
 )
 from iln_stream.state import StateDict, StateSchema
@@ -264,8 +263,11 @@ class KeyFile:
             )
         )  # fmt: skip
 
-    def read(self, key: str, after: int, until: int) -> Row | None:
-        """Return the latest state of a key, of generations in (after, until]; None: none."""
+    def read(self, key: str, after: int, until: int, size: int) -> Row | None:
+        """Return the latest state of a key, of generations in (after, until]; None: none.
+
+        `size` is the number of numbers in it.
+        """
         encoded = _encoded(key)
         found = self._attempt(
             lambda: self._reader.execute(
@@ -282,7 +284,7 @@ class KeyFile:
                 head, state = state[: _HEAD.size], state[_HEAD.size :]
                 if head != _head(encoded, generation, state):
                     raise StateError("its checksum is not that of its contents")
-            return key_state_from_bytes(state)
+            return key_state_from_bytes(state, size)
         except StateError as error:
             raise StateError(
                 f"the state of key {key!r} in {self.path} is damaged: {error}; {_REMEDY}"
@@ -433,8 +435,8 @@ class StoredKeys:
     ----------
     file
         The states of all keys.
-    slopes
-        The most inputs that have a slope of a key's own.
+    size
+        Numbers in a state.
     most_live
         The most keys in memory.
     keep
@@ -452,7 +454,7 @@ class StoredKeys:
     def __init__(
         self,
         file: KeyFile,
-        slopes: int,
+        size: int,
         most_live: int,
         keep: int = 1,
         state: StateDict | None = None,
@@ -468,7 +470,7 @@ class StoredKeys:
             identity, self._since, self._generation, self._n_keys = _read(state)
             file.check(identity, self._since, self._generation, self._n_keys)
             file.remove_after(self._generation)
-        self._rows = Rows(len(new_row(slopes)))
+        self._rows = Rows(size)
         self._slots: dict[str, int] = {}
         self._names = Names()
         self._used, self._changed = bytearray(), bytearray()
@@ -520,7 +522,7 @@ class StoredKeys:
             states = (group.get(key) for group, _ in reversed(self._waiting))
             row = next((state for state in states if state is not None), None)
         if row is None:
-            row = self._file.read(key, self._since, self._generation + 1)
+            row = self._file.read(key, self._since, self._generation + 1, self._rows.size)
         self.n_loaded += row is not None
         return row
 
@@ -686,18 +688,20 @@ class KeysToRead(KeysElsewhere):
         The states of all keys.
     state
         Of the snapshot.
+    size
+        Numbers in a key's state.
 
     """
 
-    def __init__(self, file: KeyFile, state: StateDict) -> None:
+    def __init__(self, file: KeyFile, state: StateDict, size: int) -> None:
         super().__init__(state)
-        self._file = file
+        self._file, self._size = file, size
         identity, self._since, self._generation, n_keys = _read(state)
         file.check(identity, self._since, self._generation, n_keys)
 
     def get(self, key: str) -> Row | None:
         """Return the state of a key as of the snapshot; None: it had none."""
-        return self._file.read(key, self._since, self._generation)
+        return self._file.read(key, self._since, self._generation, self._size)
 
     def _error(self) -> StateError:
         return StateError("a learner by key that was loaded from a snapshot only predicts")

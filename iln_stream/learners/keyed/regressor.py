@@ -171,9 +171,9 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         self.prior = InfiniteLayerRegressor("fast") if prior is None else prior
         self.slopes = slopes
         self._common = LearningPrior(self.prior, slopes)
-        self._keys: KeyStore = KeysInMemory(slopes)
-        self._scratch: Any = None
         self._nobody = new_row(slopes)  # the state of a key without events
+        self._keys: KeyStore = KeysInMemory(len(self._nobody))
+        self._scratch: Any = None
         self._last: _Seen | None = None
         self.n_missing = 0
 
@@ -301,6 +301,11 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         return self._keys
 
     @property
+    def size(self) -> int:
+        """Number of numbers in the state of a key."""
+        return len(self._nobody)
+
+    @property
     def common(self) -> LearningPrior:
         """What all keys share."""
         return self._common
@@ -372,7 +377,7 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
             if STORED.is_of(keys):
                 self._keys = KeysElsewhere(keys)
             else:
-                self._keys = KeysInMemory(self.slopes)
+                self._keys = KeysInMemory(len(self._nobody))
                 self._keys.restore(keys)
             self.n_missing = n_missing
             self._last = None

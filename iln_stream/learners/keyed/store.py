@@ -2,6 +2,7 @@
 
 import math
 import struct
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol
@@ -89,6 +90,12 @@ VERSION = 1
 _HEAD = struct.Struct("<4sBBH")
 _MAGIC = b"ilnk"
 
+_OTHER = 255
+"""In place of the number of slopes: the row is of something else than a model."""
+
+LARGEST_ROW = 16_384
+"""Numbers in a row that has bytes."""
+
 DEFAULT_SLOPES = 12
 
 
@@ -129,7 +136,7 @@ def key_states_to_bytes(rows: Sequence[Row]) -> list[bytes]:
     Parameters
     ----------
     rows
-        States of the same number of slopes.
+        States of the same size.
 
     """
     if not rows:
@@ -147,13 +154,20 @@ def key_states_to_bytes(rows: Sequence[Row]) -> list[bytes]:
     ]
 
 
-def key_state_from_bytes(data: bytes) -> Row:
+def key_state_from_bytes(data: bytes, size: int | None = None) -> Row:
     """Return the state that `key_state_to_bytes` gave the bytes of.
+
+    Parameters
+    ----------
+    data
+        The bytes.
+    size
+        Numbers in the state; None: it is a model's, whose bytes say it.
 
     Raises
     ------
     StateError
-        When they are something else, or of another version.
+        When they are something else, or of another version or size.
 
     """
     if len(data) < _HEAD.size or data[:4] != _MAGIC:
@@ -164,7 +178,9 @@ def key_state_from_bytes(data: bytes) -> Row:
             f"the state of a key has version {version}, and this release reads {VERSION}: use the "
             "release that wrote it"
         )
-    row = new_row(slopes)
+    if slopes == _OTHER if size is None else slopes != slopes_of(size):
+        raise StateError("the state of a key is of another size")
+    row = new_row(slopes) if size is None else np.zeros(size)
     if n > len(row) or len(data) != _HEAD.size + 8 * n:
         raise StateError("the state of a key is cut off, or longer than it says")
     row[:n] = np.frombuffer(data, "<f8", n, _HEAD.size)
@@ -173,9 +189,10 @@ def key_state_from_bytes(data: bytes) -> Row:
 
 @cache
 def slopes_of(size: int) -> int:
-    """Return the number of slopes for which a row of this size has room."""
-    rest = size - key_model().ROW_HEAD
-    return (math.isqrt(9 + 8 * rest) - 3) // 2 - 1
+    """Return the number of slopes of a model whose row has this size; `_OTHER`: it is of none."""
+    rest = max(size - key_model().ROW_HEAD, 0)
+    slopes = (math.isqrt(9 + 8 * rest) - 3) // 2 - 1
+    return slopes if slopes >= 0 and key_model().row_size(slopes + 1) == size else _OTHER
 
 
 _SCHEMA = StateSchema("iln_stream.KeysInMemory", 1)
@@ -224,6 +241,24 @@ class KeyStore(Protocol):
 
     def restore(self, state: StateDict) -> None:
         """Go on from a state."""
+        ...
+
+
+class HasKeys(Protocol):
+    """Has a state for each key: a model by key, or the aggregates of one list of fields."""
+
+    @property
+    def size(self) -> int:
+        """Return the number of numbers in a key's state."""
+        ...
+
+    @property
+    def keys(self) -> KeyStore:
+        """Return the states."""
+        ...
+
+    def keep_keys_in(self, keys: KeyStore) -> None:
+        """Let another store have the states from now on."""
         ...
 
 
@@ -289,18 +324,24 @@ class Names:
 
 
 class KeysInMemory:
-    """All keys' states in memory; its own state holds all of them.
+    """Keys' states in memory; its own state holds all of them.
 
     Parameters
     ----------
-    slopes
-        The most inputs that have a slope of a key's own.
+    size
+        Numbers in a state.
+    most
+        Keys that are kept; the one that learned longest ago is forgotten for a new one. None: all.
+    below
+        Has the states of keys that have not learned here; None: these have none.
 
     """
 
-    def __init__(self, slopes: int) -> None:
-        self._slots: dict[str, int] = {}
-        self._rows = Rows(len(new_row(slopes)))
+    def __init__(self, size: int, most: int | None = None, below: KeyStore | None = None) -> None:
+        self._slots: OrderedDict[str, int] = OrderedDict()
+        self._rows = Rows(size)
+        self._most = most
+        self._below = below
         self.n_evicted = self.n_loaded = 0
 
     def __len__(self) -> int:
@@ -314,15 +355,26 @@ class KeysInMemory:
     def get(self, key: str) -> Row | None:
         """Return the state of a key; None: it has none."""
         slot = self._slots.get(key)
-        return None if slot is None else self._rows[slot]
+        if slot is None:
+            return None if self._below is None else self._below.get(key)
+        return self._rows[slot]
 
     def to_learn(self, key: str) -> Row:
         """Return the state of a key, to be changed in place; a new key gets one."""
         slot = self._slots.get(key)
         if slot is None:
-            slot = len(self._slots)
-            self._rows.make_room(slot)
+            before = None if self._below is None else self._below.get(key)
+            if self._most is None or len(self._slots) < self._most:
+                self._rows.make_room(slot := len(self._slots))
+            else:
+                _, slot = self._slots.popitem(last=False)
+                self._rows[slot][:] = 0.0
+                self.n_evicted += 1
             self._slots[key] = slot
+            if before is not None:
+                self._rows[slot][:] = before
+        elif self._most is not None:
+            self._slots.move_to_end(key)
         return self._rows[slot]
 
     def sample(self, n: int) -> NDArray[np.float64]:
@@ -330,14 +382,14 @@ class KeysInMemory:
         return self._rows.copied(spread_over(len(self._slots), n))
 
     def state(self) -> StateDict:
-        """Return all keys and their states."""
-        rows = self._rows.copied(np.arange(len(self._slots)))
-        return _SCHEMA.write(keys=list(self._slots), rows=rows)
+        """Return all keys, those that learned longest ago first, and their states."""
+        slots = np.fromiter(self._slots.values(), np.intp, len(self._slots))
+        return _SCHEMA.write(keys=list(self._slots), rows=self._rows.copied(slots))
 
     def restore(self, state: StateDict) -> None:
         """Go on from a state."""
         keys, rows = _SCHEMA.read(state, "keys", "rows")
-        self._slots, self._rows = {}, Rows(rows.shape[1])
+        self._slots, self._rows = OrderedDict(), Rows(rows.shape[1])
         for key, row in zip(keys, rows, strict=True):
             self.to_learn(key)[:] = row
 

@@ -13,7 +13,6 @@ from river import base
 
 from iln_stream import AggregateInputs
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.keyed import aggregates
 from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
 
 BY = ("card",)
@@ -166,10 +165,10 @@ def test_the_share_of_a_class_that_is_no_text(labels, name):
     assert made({"card": "a"}, {}, 0.0) == {"share": 0.5}
 
 
-def test_keys_are_bounded_and_counted(monkeypatch):
+def test_keys_are_bounded_and_counted():
     """The key whose last event is the oldest makes room; a forgotten key begins anew."""
-    monkeypatch.setattr(aggregates, "MOST_KEYS", 2)
-    made = Aggregates({"n": Aggregate("count", BY), "n2": Aggregate("count", ("card", "shop"))})
+    wanted = {"n": Aggregate("count", BY), "n2": Aggregate("count", ("card", "shop"))}
+    made = Aggregates(wanted, most=2)
     for card in "abac":
         made({"card": card}, {}, 0.0)
         made.accept()
@@ -190,7 +189,7 @@ def test_long_keys_take_bounded_memory():
         found.append(made(key, {}, 0.0)["n"])
         made.accept()
     assert found == [0.0, 1.0, 0.0]
-    assert max(len(key) for group in made.state()["groups"] for key in group["keys"]) < 100
+    assert max(len(key) for group in made.state()["groups"] for key in group["keys"]["keys"]) < 100
 
 
 def test_a_restored_state_goes_on_bit_for_bit():

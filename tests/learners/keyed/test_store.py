@@ -109,7 +109,7 @@ def test_other_bytes_are_refused(damage, message):
 
 def test_rows_stay_where_they_are():
     """A row is changed in place, also after many other keys have come."""
-    keys = KeysInMemory(2)
+    keys = KeysInMemory(len(new_row(2)))
     first = keys.to_learn("first")
     for k in range(2 * CHUNK):
         keys.to_learn(str(k))[0] = k
@@ -131,7 +131,7 @@ def test_collections_of_garbage_do_not_visit_names():
 
 def test_a_sample_is_spread_over_all_keys():
     """Metrics see old keys and new ones, and never more than they ask for."""
-    keys = KeysInMemory(0)
+    keys = KeysInMemory(len(new_row(0)))
     assert len(keys.sample(10)) == 0
     for k in range(1000):
         keys.to_learn(str(k))[0] = k

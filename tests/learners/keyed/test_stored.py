@@ -12,15 +12,15 @@ import pytest
 
 from iln_stream.errors import StateError
 from iln_stream.learners import InfiniteLayerRegressor, model_of, state_of
-from iln_stream.learners.keyed import KeyFile, KeysElsewhere, KeysToRead, StoredKeys
+from iln_stream.learners.keyed import KeyFile, KeysElsewhere, KeysToRead, StoredKeys, new_row
 from iln_stream.learners.keyed.regressor import KeyedRegressor
 
-SLOPES = 1
+SIZE = len(new_row(1))
 
 
 def opened(path: Path, run: int = 1, live: int = 3, state=None, keep: int = 1) -> StoredKeys:
     """Keys of which three are in memory."""
-    return StoredKeys(KeyFile(path / "keys.db", run), SLOPES, live, keep, state)
+    return StoredKeys(KeyFile(path / "keys.db", run), SIZE, live, keep, state)
 
 
 def checkpointed(keys: StoredKeys):
@@ -258,7 +258,7 @@ def test_a_file_of_an_older_release(tmp_path):
     with sqlite3.connect(tmp_path / "keys.db") as file:
         file.execute("UPDATE keys SET state = substr(state, 9)")
         file.execute("DROP TABLE origin")
-    assert KeysToRead(KeyFile(tmp_path / "keys.db"), state).get("a")[0] == 1.0
+    assert KeysToRead(KeyFile(tmp_path / "keys.db"), state, SIZE).get("a")[0] == 1.0
     keys = opened(tmp_path, 2, state=state)
     keys.to_learn("a")[0] = 2.0
     state = checkpointed(keys)
@@ -281,7 +281,7 @@ def test_memory_and_file_are_one_learner(tmp_path):
         return KeyedRegressor("key", InfiniteLayerRegressor("fast", seed=1))
 
     draw, few, all_keys = np.random.default_rng(1), learner(), learner()
-    keys = StoredKeys(KeyFile(tmp_path / "keys.db", 1), few.slopes, 3)
+    keys = StoredKeys(KeyFile(tmp_path / "keys.db", 1), few.size, 3)
     few.keep_keys_in(keys)
     for t in range(800):
         x = {"key": f"k{draw.integers(30)}", "a": float(draw.normal())}
@@ -298,7 +298,8 @@ def test_memory_and_file_are_one_learner(tmp_path):
     assert at_the_last.n_keys == state["keys"]["n_keys"]
     with pytest.raises(StateError, match="use iln_stream"):
         at_the_last.predict_one({"key": "k1", "a": 0.0})
-    at_the_last.keep_keys_in(KeysToRead(KeyFile(tmp_path / "keys.db"), state["keys"]))
+    file = KeyFile(tmp_path / "keys.db")
+    at_the_last.keep_keys_in(KeysToRead(file, state["keys"], at_the_last.size))
     assert np.isfinite(at_the_last.predict_one({"key": "k1", "a": 0.0}))
     with pytest.raises(StateError, match="only predicts"):
         at_the_last.learn_one({"key": "k1", "a": 0.0}, 1.0)
