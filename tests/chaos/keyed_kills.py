@@ -5,12 +5,12 @@ import random
 from pathlib import Path
 from typing import NamedTuple
 
-from support.saved_state import Saved
+from support.saved_state import Saved, states_of_keys
 
 from chaos.learner_kills import Outcome, kill_learners
 from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord
-from iln_stream.learners.keyed import KEYS_FILE, KeyFile, key_state_to_bytes
+from iln_stream.learners.keyed import KEYS_FILE
 
 N_KEYS = 10_000
 LIVE = 100
@@ -89,13 +89,7 @@ def _states(folder: Path, found: Saved) -> dict[str, bytes]:
     How many checkpoints there were differs between the runs.
     """
     stored = found.state["learner"]["keys"]
-    since, generation, _ = (stored.pop(name) for name in ("since", "generation", "file"))
-    file = KeyFile(folder / KEYS_FILE)
-    states = {
-        key: key_state_to_bytes(row)
-        for key in file.keys()  # noqa: SIM118
-        if (row := file.read(key, since, generation)) is not None
-    }
-    file.close()
-    assert len(states) == stored["n_keys"]
-    return states
+    states = states_of_keys(folder / KEYS_FILE, stored)
+    for name in ("since", "generation", "file"):
+        del stored[name]
+    return {key: row.tobytes() for key, row in states.items()}

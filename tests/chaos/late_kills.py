@@ -40,13 +40,20 @@ CASES = {
             *("--pending-seconds", "20000", "--recent-ids", "1000"),
         ),
     ),
-    # Inputs by key, whose labels are late; full by count.
+    # Inputs by key, whose labels are late, most of them in files; full by count.
     "infinite-layer, aggregates": Case(
         number,
         (
             *("--learner", "infinite-layer", "--learner-options", '{"profile": "fast"}'),
             *("--target", "y", "--features", "x", "--id-field", "id", "--weight-field", "weight"),
-            *("--time-field", "timestamp", "--aggregates", json.dumps(_AGGREGATES)),
+            *(
+                "--time-field",
+                "timestamp",
+                "--aggregates",
+                json.dumps(_AGGREGATES),
+                "--keys-in-memory",
+                "5",
+            ),
             *("--pending-events", "500", "--pending-seconds", "20000", "--recent-ids", "1000"),
         ),
     ),

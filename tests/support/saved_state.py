@@ -2,11 +2,13 @@
 
 import io
 import pickle
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from iln_stream.learners.keyed import KeyFile
 from iln_stream.snapshots import Header, SnapshotFolder
 from iln_stream.state import pack
 
@@ -32,8 +34,14 @@ class Saved(NamedTuple):
 
 def saved(folder: Path, topic: str, partition: int | str = 0) -> Saved:
     """Return the newest snapshot below `folder`; fail if there is none."""
-    snapshot = SnapshotFolder(folder / f"{topic}-{partition}").newest()
+    own = folder / f"{topic}-{partition}"
+    snapshot = SnapshotFolder(own).newest()
     assert snapshot is not None, f"no snapshot of {topic} in {folder}"
+    aggregates = (snapshot.state["decoder"] or {}).get("aggregates", {"groups": []})
+    in_files = [group for group in aggregates["groups"] if "file" in group["keys"]]
+    for number, group in enumerate(in_files, 1):
+        stored, size = group["keys"], len(group["of_all"])
+        group["keys"] = states_of_keys(own / f"aggregates-{number}.db", stored, size)
     learner = snapshot.state["learner"]
     for each in (learner, *(one["learner"] or {} for one in learner.get("contenders", ()))):
         if "pickle" in each:
@@ -47,6 +55,21 @@ def saved(folder: Path, topic: str, partition: int | str = 0) -> Saved:
         counts["scores"]["n_labelled"],
         counts["n_dead_letters"],
     )
+
+
+def states_of_keys(
+    path: Path, stored: dict[str, Any], size: int | None = None
+) -> dict[str, np.ndarray]:
+    """Return the states of all keys as of a snapshot, which has this to say of their file."""
+    since, generation = stored["since"], stored["generation"]
+    with closing(KeyFile(path)) as file:
+        states = {
+            key: row
+            for key in file.keys()  # noqa: SIM118
+            if (row := file.read(key, since, generation, size)) is not None
+        }
+    assert len(states) == stored["n_keys"]
+    return dict(sorted(states.items()))
 
 
 def bits_of(state: dict[str, Any]) -> Bits:

@@ -263,10 +263,10 @@ class KeyFile:
             )
         )  # fmt: skip
 
-    def read(self, key: str, after: int, until: int, size: int) -> Row | None:
+    def read(self, key: str, after: int, until: int, size: int | None = None) -> Row | None:
         """Return the latest state of a key, of generations in (after, until]; None: none.
 
-        `size` is the number of numbers in it.
+        `size` is the number of numbers in it; None: it is a model's.
         """
         encoded = _encoded(key)
         found = self._attempt(
