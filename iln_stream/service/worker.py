@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -35,7 +36,7 @@ from iln_stream.service.learners import (
     main_contender,
     seed_of_challenger,
 )
-from iln_stream.service.recovery import Recovery, configuration
+from iln_stream.service.recovery import Recovery, configuration, folder_of
 from iln_stream.service.settings import LearnerSettings, LoopSettings, ModelSettings, Settings
 from iln_stream.service.streams import (
     Outputs,
@@ -190,9 +191,27 @@ def build_publisher(
         topic_id=None if log is None else log.topic_id,
         positions=None if log is None else log.positions,
         configuration=_hash({**alone, "seed": reader.seed}),
-        series_inputs=[*Lags(settings.lags, settings.rolling_means).names, *settings.aggregates],
+        series_inputs=list(Lags(settings.lags, settings.rolling_means).names),
+        aggregates=partial(_described, assembly, settings, stream, reader),
         resumable=log is not None,
     )
+
+
+def _described(
+    assembly: Assembly, settings: Settings, stream: Scheme, reader: Reader
+) -> dict[str, Any] | None:
+    """Return what another process reads the aggregates with; None: there are none."""
+    if assembly.aggregates is None or assembly.mapped is None:
+        return None
+    mapping, made = assembly.mapped.mapping, assembly.aggregates
+    found: dict[str, Any] = {
+        "names": made.names,
+        "no_inputs": sorted(n for n in made.texts | made.numbers if not mapping.is_feature(n)),
+    }
+    if settings.publish is None or settings.snapshots is None or not (own := made.described()):
+        return found
+    folder = folder_of(settings, stream, reader)
+    return {**found, **own, "folder": os.path.relpath(folder, settings.publish)}
 
 
 def published_name(stream: Scheme, reader: Reader) -> str:

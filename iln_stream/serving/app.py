@@ -180,12 +180,14 @@ class Routes(NamedTuple):
         message = decoded_batch(body, PredictOne, PredictBatch, self.settings.batch_events)
         is_batch = isinstance(message, PredictBatch)
         events = message.events if isinstance(message, PredictBatch) else [message]
-        records = records_of_predicted(events, is_batch)
+        name, predictor = self.models.chosen(message.model)
+        timed = predictor.published.aggregates is not None
+        records = records_of_predicted(events, is_batch, timed=timed)
         if records and self.appending is None:
             raise HttpError(422, "no log", f"id: {_NO_LOG}, or leave the id out")
         self.metrics.got(event.x for event in events)
-        name, predictor = self.models.chosen(message.model)
-        predictions = await predictor.predict([event.x for event in events])
+        times = [None if (at := event.timestamp) is None else at.timestamp() for event in events]
+        predictions = await predictor.predict([event.x for event in events], times)
         # Last: a request that is refused appends nothing.
         places = await self._append(records) if records else ()
         recorded = [i for i, event in enumerate(events) if event.id is not None]
@@ -296,6 +298,7 @@ def _version(name: str, predictor: Predictor) -> dict[str, Any]:
         "version": predictor.published.version,
         "age_seconds": predictor.age,
         "n_learned": predictor.published.n_learned,
+        **({} if (age := predictor.keys_age) is None else {"keys_age_seconds": age}),
     }
 
 

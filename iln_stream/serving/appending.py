@@ -33,8 +33,12 @@ def records_of_events(events: Sequence[Event], is_batch: bool) -> list[NewRecord
     return [_of_event(event) for event in events]
 
 
-def records_of_predicted(events: Sequence[EventToPredict], is_batch: bool) -> list[NewRecord]:
+def records_of_predicted(
+    events: Sequence[EventToPredict], is_batch: bool, *, timed: bool
+) -> list[NewRecord]:
     """Return the records of those events to predict that have an id; their inputs are not checked.
+
+    `timed` says whether the model makes inputs of the time of each.
 
     Raises
     ------
@@ -44,7 +48,7 @@ def records_of_predicted(events: Sequence[EventToPredict], is_batch: bool) -> li
     """
     for i, event in enumerate(events):
         if event.id is None:
-            for name in ("timestamp", "weight"):
+            for name in ("weight",) if timed else ("timestamp", "weight"):
                 if getattr(event, name) is not None:
                     raise _malformed(
                         i,

@@ -20,10 +20,10 @@ ModelName = Annotated[str, Field(strict=True, description="Name of a published m
 _ONLY_WITH_ID: JsonDict = {
     "anyOf": [
         {"required": ["id"], "properties": {"id": {"type": "string"}}},
-        {"properties": {"timestamp": {"type": "null"}, "weight": {"type": "null"}}},
+        {"properties": {"weight": {"type": "null"}}},
     ]
 }
-"""As JSON Schema: an event without an id has neither time nor weight."""
+"""As JSON Schema: an event without an id has no weight."""
 
 
 class EventToPredict(BaseModel):
@@ -38,7 +38,9 @@ class EventToPredict(BaseModel):
         "label to come. Null or absent: the event is only predicted.",
     )
     timestamp: Moment | None = Field(
-        default=None, description=f"{Event.model_fields['timestamp'].description} Only with an id."
+        default=None,
+        description=f"{Event.model_fields['timestamp'].description} Without an id, only for a "
+        "model with aggregates, whose windows end then; null or absent: now.",
     )
     weight: Weight | None = Field(
         default=None, description=f"{Event.model_fields['weight'].description} Only with an id."
@@ -162,6 +164,11 @@ class ModelVersion(BaseModel):
     version: int = Field(ge=1, description="Grows with each version, also over restarts.")
     age_seconds: float = Field(ge=0, description="Time since it was published.")
     n_learned: int = Field(ge=0, description="Number of events that it had learned.")
+    keys_age_seconds: float | None = Field(
+        default=None,
+        ge=0,
+        description="Time since what aggregates are made of was stored; only with aggregates.",
+    )
 
 
 class PredictAnswer(BaseModel):

@@ -5,12 +5,16 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from itertools import count
 from math import inf, isfinite
 from time import perf_counter, time
 from typing import Any
 
+from iln_stream.errors import StateError
+from iln_stream.learners.keyed import NewestKeys
 from iln_stream.records import MalformedError, one_hot
 from iln_stream.records.messages import Inputs
+from iln_stream.records.values import as_text
 from iln_stream.serving.gate import HttpError, retry
 from iln_stream.snapshots.follower import Published
 
@@ -93,8 +97,26 @@ class Predictor:
                 return
             self._measure(perf_counter() - begun)
 
-    async def predict(self, events: Sequence[Inputs]) -> list[dict[str, Any]]:
+    @property
+    def keys_age(self) -> float | None:
+        """Seconds since the oldest file of keys was written; None: there is none."""
+        files = {} if (made := self.published.aggregates) is None else made.by_file
+        written = [
+            keys.written_at for each in files.values() if isinstance(keys := each.keys, NewestKeys)
+        ]
+        return max(0.0, time() - min(written)) if written else None
+
+    async def predict(
+        self, events: Sequence[Inputs], times: Sequence[float | None] = ()
+    ) -> list[dict[str, Any]]:
         """Return the answer to each event.
+
+        Parameters
+        ----------
+        events
+            The inputs of each.
+        times
+            When each happens, in POSIX seconds, for aggregates of earlier events; None: now.
 
         Raises
         ------
@@ -102,6 +124,10 @@ class Predictor:
             When the learner can't predict an event.
 
         """
+        if self.published.aggregates is not None:
+            now = time()
+            at = [now if each is None else each for each in times] or [now] * len(events)
+            events = [self._with_aggregates(*each) for each in zip(count(), events, at)]
         answers: list[dict[str, Any]] = []
         while self.seconds <= SLOW_SECONDS:
             answers += self._slice(events, len(answers), SLICE_SECONDS)
@@ -123,6 +149,26 @@ class Predictor:
             index = begin + len(answers)
             answers.append(self._timed(events[index], index))
         return answers
+
+    def _with_aggregates(self, index: int, x: Inputs, at: float) -> Inputs:
+        """Return inputs with those that a run would make of earlier events of the keys in them."""
+        made = self.published.aggregates
+        assert made is not None
+        texts, numbers = {}, {}
+        for name in made.texts:
+            if (value := x.get(name)) is not None:
+                texts[name] = as_text(value)
+        for name in made.numbers:
+            if (value := x.get(name)) is not None:
+                if isinstance(value, str):
+                    wrong = f"{name}: aggregates need a number, got {value!r:.60}"
+                    raise HttpError(422, "malformed", f"events.{index}.x.{wrong}")
+                numbers[name] = float(value)
+        own = {name: value for name, value in x.items() if name not in self.published.no_inputs}
+        try:
+            return {**made(texts, numbers, at), **own}
+        except StateError as error:
+            raise HttpError(503, "keys", f"events.{index}: {error}", retry(1.0)) from error
 
     def _timed(self, x: Inputs, index: int) -> dict[str, Any]:
         begun = perf_counter()

@@ -1,5 +1,6 @@
 """Reads the newest published version, in any process."""
 
+import logging
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,11 +8,14 @@ from pathlib import Path
 from time import perf_counter, time
 from typing import Any
 
-from iln_stream.errors import PublishingError, SnapshotError
+from iln_stream.errors import PublishingError, SnapshotError, StateError
+from iln_stream.learners.keyed import Aggregates, KeyFile, KeysElsewhere, NewestKeys
 from iln_stream.snapshots.learner import is_pickle
 from iln_stream.snapshots.published_file import Identity, Version, VersionFile
 from iln_stream.snapshots.publisher import learner_of
 from iln_stream.streams import StreamPartition
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,11 @@ class Published:
         Size of the file.
     series_inputs
         Names of inputs that a run makes of earlier records, and who asks has to give.
+    aggregates
+        Makes inputs of the earlier events of a key; None: the run has none, or its keys can't be
+        read.
+    no_inputs
+        Fields that only aggregates need.
 
     """
 
@@ -57,6 +66,8 @@ class Published:
     load_seconds: float
     n_bytes: int
     series_inputs: tuple[str, ...] = ()
+    aggregates: Aggregates | None = None
+    no_inputs: tuple[str, ...] = ()
 
 
 class Follower:
@@ -93,6 +104,8 @@ class Follower:
         self._file = VersionFile(self.path)
         self._seen: Identity | None = None
         self._turn = threading.Lock()
+        self._warned = False
+        self._key_files: dict[tuple[Path, int], KeyFile] = {}  # by path and inode
 
     def refresh(self) -> bool:
         """Read the file if it is another one than before; return whether `current` is new.
@@ -144,6 +157,9 @@ class Follower:
         learner = learner_of(state, self._allow_pickle)
         if not is_pickle(state):
             _exercise(learner, header.task)
+        found = header.aggregates or {}
+        aggregates = self._aggregates(found)
+        made = tuple(found.get("names", ())) if aggregates is None else ()
         return Published(
             learner=learner,
             version=header.version,
@@ -155,8 +171,39 @@ class Follower:
             stream=header.stream,
             load_seconds=perf_counter() - began,
             n_bytes=identity.size,
-            series_inputs=header.series_inputs,
+            series_inputs=(*header.series_inputs, *made),
+            aggregates=aggregates,
+            no_inputs=tuple(found.get("no_inputs", ())),
         )
+
+    def _aggregates(self, found: Mapping[str, Any]) -> Aggregates | None:
+        """Return what a version says of aggregates, with the keys in their files.
+
+        None: it says nothing, or a file can't be read here; then who asks has to give them.
+        """
+        if "folder" not in found:
+            return None
+        made = Aggregates.of_description(found)
+        folder = self.path.parent / found["folder"]
+        for name, group in made.by_file.items():
+            if isinstance(keys := group.keys, KeysElsewhere):
+                try:
+                    file = self._key_file(folder / name)
+                except (OSError, StateError) as error:
+                    if not self._warned:
+                        self._warned = True
+                        why = f"requests have to give the aggregates: {error}"
+                        log.warning("%s: %s", self.path, why)
+                    return None
+                group.keep_keys_in(NewestKeys(file, keys.stored, group.size))
+        return made
+
+    def _key_file(self, path: Path) -> KeyFile:
+        """Return a file of keys, which is checked once, as that takes 4 us for each key."""
+        identity = path, path.stat().st_ino
+        if identity not in self._key_files:
+            self._key_files[identity] = KeyFile(path)
+        return self._key_files[identity]
 
 
 def _exercise(learner: Any, task: str) -> None:

@@ -1,11 +1,12 @@
 """A model for each key: a small model for the key on top of a global one that all keys train."""
 
-from iln_stream.learners.keyed.aggregates import Aggregate, AggregateInputs
+from iln_stream.learners.keyed.aggregates import Aggregate, AggregateInputs, Aggregates
 from iln_stream.learners.keyed.key_file import (
     KEYS_FILE,
     KeyFile,
     KeysElsewhere,
     KeysToRead,
+    NewestKeys,
     StoredKeys,
 )
 from iln_stream.learners.keyed.prior import (
@@ -31,6 +32,7 @@ __all__ = [
     "KEYS_FILE",
     "Aggregate",
     "AggregateInputs",
+    "Aggregates",
     "FrozenPrior",
     "HasKeys",
     "KeyFile",
@@ -41,6 +43,7 @@ __all__ = [
     "KeysInMemory",
     "KeysToRead",
     "LearningPrior",
+    "NewestKeys",
     "Row",
     "StoredKeys",
     "key_of",

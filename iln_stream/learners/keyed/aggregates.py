@@ -6,7 +6,7 @@ import warnings
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from math import inf, isfinite, nan
 from numbers import Real
@@ -160,6 +160,7 @@ class Aggregates:
         for name, each in sorted(wanted.items()):  # a state is of any order of the settings
             by.setdefault(each.by, {})[name] = each
         self.groups = [KeyedAggregates(fields, of, most) for fields, of in sorted(by.items())]
+        self._wanted = wanted
         self.names = list(wanted)
         all_of = wanted.values()
         self.texts = _fields(all_of, of_texts=True).union(*(each.by for each in all_of))
@@ -239,6 +240,27 @@ class Aggregates:
         for group, key in zip(self.groups, keys, strict=True):
             if key is not None:
                 group.count_label(key, y)
+
+    def described(self) -> dict[str, Any] | None:
+        """Return what another process needs to read the keys in their files, as JSON has it.
+
+        None: they are not in files.
+        """
+        if any(isinstance(group.keys, KeysInMemory) for group in self.by_file.values()):
+            return None
+        return {
+            "wanted": {name: asdict(each) for name, each in self._wanted.items()},
+            "groups": [group.described() for group in self.groups],
+        }
+
+    @classmethod
+    def of_description(cls, found: Mapping[str, Any]) -> "Aggregates":
+        """Return those of `described()`. Their keys are to be given: see `by_file`."""
+        declared = found["wanted"].items()
+        made = cls({n: Aggregate(**{**each, "by": tuple(each["by"])}) for n, each in declared})
+        for group, each in zip(made.groups, found["groups"], strict=True):
+            group.restore(each)
+        return made
 
     @property
     def by_file(self) -> dict[str, "KeyedAggregates"]:
@@ -468,6 +490,13 @@ class KeyedAggregates:
     def state(self) -> StateDict:
         """Return what is kept by key, and the labels of all keys."""
         return {"keys": self._keys.state(), "of_all": self._of_all.copy()}
+
+    def described(self) -> dict[str, Any]:
+        """Return a `state()`, of which JSON has all but the keys that are in a file."""
+        keys = self._keys.state()
+        if not STORED.is_of(keys):
+            keys = {**keys, "rows": keys["rows"].tolist()}
+        return {"keys": keys, "of_all": self._of_all.tolist()}
 
     def restore(self, state: StateDict) -> None:
         """Continue from a `state()`. Keys that are in a file are not read: `keep_keys_in`."""

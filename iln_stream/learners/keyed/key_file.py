@@ -707,6 +707,41 @@ class KeysToRead(KeysElsewhere):
         return StateError("a learner by key that was loaded from a snapshot only predicts")
 
 
+class NewestKeys(KeysElsewhere):
+    """The newest stored states of keys, which a run may be writing, to predict with.
+
+    Parameters
+    ----------
+    file
+        The states of all keys.
+    state
+        Of a checkpoint, or of what the run published.
+    size
+        Numbers in a key's state.
+
+    """
+
+    def __init__(self, file: KeyFile, state: StateDict, size: int) -> None:
+        super().__init__(state)
+        self._file, self._size = file, size
+        _, self._since, _, _ = _read(state)
+
+    def get(self, key: str) -> Row | None:
+        """Return the newest stored state of a key; None: it has none."""
+        return self._file.read(key, self._since, _NEWEST, self._size)
+
+    @property
+    def written_at(self) -> float:
+        """When the file was last written, in POSIX seconds."""
+        path = self._file.path
+        files = (path, path.with_name(f"{path.name}-wal"))
+        return max(each.stat().st_mtime for each in files if each.exists())
+
+
+_NEWEST = 2**62
+"""A generation after all others."""
+
+
 def _read(state: StateDict) -> tuple[str | None, int, int, int]:
     """Return a state's file, the generations after and up to which it has states, and its keys."""
     identity, since, generation, n_keys = STORED.read(

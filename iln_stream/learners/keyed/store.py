@@ -389,7 +389,7 @@ class KeysInMemory:
     def restore(self, state: StateDict) -> None:
         """Go on from a state."""
         keys, rows = _SCHEMA.read(state, "keys", "rows")
-        self._slots, self._rows = OrderedDict(), Rows(rows.shape[1])
+        self._slots, self._rows = OrderedDict(), Rows(self._rows.size)
         for key, row in zip(keys, rows, strict=True):
             self.to_learn(key)[:] = row
 

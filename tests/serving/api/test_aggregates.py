@@ -1,0 +1,91 @@
+"""Predictions over HTTP with what a run knows of the earlier events of a key."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.embedded_log import append, settings_of, values
+
+from iln_stream.service import Service, Settings
+
+AGGREGATES = {
+    "n_10min": {"by": "card", "over": "10min", "how": "count"},
+    "ratio": {"by": "card", "of": "amount", "how": "ratio_to_mean"},
+    "rate": {"by": ["card", "shop"], "how": "label_mean"},
+    "n_all": {"over": "1h", "how": "count"},
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    """Return the settings of a run on 200 events that publishes; it has ended."""
+    log = tmp_path / "log.db"
+    rng = np.random.default_rng(1)
+    rows = [
+        {
+            "id": f"e{i}",
+            "at": 20.0 * i,
+            "card": f"c{rng.integers(5)}",
+            "shop": f"s{rng.integers(3)}",
+            "amount": float(rng.lognormal()),
+            "y": float(i % 7),
+        }
+        for i in range(200)
+    ]
+    append(log, [json.dumps(row).encode() for row in rows])
+    more = {"target": "y", "time_field": "at", "id_field": "id", "ignore": ["shop"]}
+    settings = settings_of(
+        log,
+        predictions=f"sqlite:{log}#predictions",
+        publish=str(tmp_path / "models"),
+        aggregates=AGGREGATES,
+        keys_in_memory=2,
+        **more,
+    )
+    Service(settings).run()
+    return settings
+
+
+NEW = {"card": "c1", "shop": "s2", "amount": 3.0}
+
+
+def test_a_request_is_predicted_as_the_run_would(run: Settings, start, tmp_path: Path) -> None:
+    """The fields of a record give the prediction that the run makes of it next, to the bit, however
+    often it is asked: reading counts nothing. The answer says how old what it knows is."""
+    api = start().ready()
+    asked = {"x": NEW, "timestamp": 4_010.0}
+    answers = [api.post("/predict", asked).raise_for_status().json() for _ in range(3)]
+    found = {answer["predictions"][0]["y_pred"] for answer in answers}
+    assert 0.0 <= answers[0]["model"]["keys_age_seconds"] < 600.0
+    append(tmp_path / "log.db", [json.dumps({"id": "new", "at": 4_010.0, **NEW}).encode()])
+    Service(run).run()
+    assert found == {json.loads(values(tmp_path / "log.db", "predictions")[-1])["y_pred"]}
+    later = {"x": NEW, "timestamp": 40_000.0}
+    (other,) = api.post("/predict", later).raise_for_status().json()["predictions"]
+    assert other["y_pred"] not in found
+
+
+def test_a_new_key_and_a_wrong_field(run: Settings, start) -> None:
+    """A key without events is predicted as one; a text where aggregates need a number is refused
+    with the field's name; an aggregate that the request has is taken as it is."""
+    api = start().ready()
+    stranger = {"x": {**NEW, "card": "nobody"}, "timestamp": 4_010.0}
+    assert api.post("/predict", stranger).status_code == 200
+    wrong = api.post("/predict", {"events": [{"x": NEW}, {"x": {**NEW, "amount": "many"}}]})
+    assert wrong.status_code == 422
+    assert "events.1.x.amount: aggregates need a number" in wrong.json()["error"]
+    given = [{"x": {**NEW, "n_10min": n}, "timestamp": 4_010.0} for n in (0.0, 50.0)]
+    found = api.post("/predict", {"events": given}).raise_for_status().json()["predictions"]
+    assert found[0]["y_pred"] != found[1]["y_pred"]
+
+
+def test_where_the_keys_are_not(run: Settings, start, tmp_path: Path) -> None:
+    """Without the run's files of keys a request that lacks all aggregates is refused, as it would
+    be predicted as if its key were new."""
+    shutil.rmtree(tmp_path / "state")
+    api = start().ready()
+    refused = api.post("/predict", {"x": NEW})
+    assert refused.status_code == 422
+    assert "none of the inputs that the learner gets of earlier records" in refused.text
