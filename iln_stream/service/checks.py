@@ -167,10 +167,10 @@ def check_keys(settings: Settings) -> None:
         raise SettingsError(
             "by_key: challengers can't have a model for each key yet: unset challengers and mixture"
         )
-    if settings.publish is not None:
+    if settings.publish is not None and settings.snapshots is None:
         raise SettingsError(
-            "publish: a published version can't hold the models of all keys yet: unset publish, or "
-            "by_key"
+            "publish: a published version does not hold the models of all keys, which are read in "
+            "their file beside the snapshots: set snapshots, too"
         )
     if settings.snapshots is None and "keys_in_memory" in settings.model_fields_set:
         raise SettingsError(

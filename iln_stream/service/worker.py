@@ -192,26 +192,25 @@ def build_publisher(
         positions=None if log is None else log.positions,
         configuration=_hash({**alone, "seed": reader.seed}),
         series_inputs=list(Lags(settings.lags, settings.rolling_means).names),
-        aggregates=partial(_described, assembly, settings, stream, reader),
+        keys=partial(_keys_to_read, assembly, settings, stream, reader),
         resumable=log is not None,
     )
 
 
-def _described(
+def _keys_to_read(
     assembly: Assembly, settings: Settings, stream: Scheme, reader: Reader
 ) -> dict[str, Any] | None:
-    """Return what another process reads the aggregates with; None: there are none."""
-    if assembly.aggregates is None or assembly.mapped is None:
-        return None
-    mapping, made = assembly.mapped.mapping, assembly.aggregates
-    found: dict[str, Any] = {
-        "names": made.names,
-        "no_inputs": sorted(n for n in made.texts | made.numbers if not mapping.is_feature(n)),
-    }
-    if settings.publish is None or settings.snapshots is None or not (own := made.described()):
-        return found
-    folder = folder_of(settings, stream, reader)
-    return {**found, **own, "folder": os.path.relpath(folder, settings.publish)}
+    """Return what another process reads the keys with; None: there are none."""
+    found: dict[str, Any] = {}
+    if (made := assembly.aggregates) is not None and assembly.mapped is not None:
+        is_input = assembly.mapped.mapping.is_feature
+        found["names"] = made.names
+        found["no_inputs"] = sorted(n for n in made.texts | made.numbers if not is_input(n))
+        found["aggregates"] = made.described()
+    if settings.snapshots is not None and (found or settings.by_key is not None):
+        folder = folder_of(settings, stream, reader)
+        found["folder"] = os.path.relpath(folder, settings.publish)
+    return found or None
 
 
 def published_name(stream: Scheme, reader: Reader) -> str:

@@ -298,7 +298,7 @@ def _version(name: str, predictor: Predictor) -> dict[str, Any]:
         "version": predictor.published.version,
         "age_seconds": predictor.age,
         "n_learned": predictor.published.n_learned,
-        **({} if (age := predictor.keys_age) is None else {"keys_age_seconds": age}),
+        **({} if (age := predictor.published.keys_age) is None else {"keys_age_seconds": age}),
     }
 
 

@@ -20,10 +20,11 @@ ModelName = Annotated[str, Field(strict=True, description="Name of a published m
 _ONLY_WITH_ID: JsonDict = {
     "anyOf": [
         {"required": ["id"], "properties": {"id": {"type": "string"}}},
-        {"properties": {"weight": {"type": "null"}}},
+        {"properties": {"timestamp": {"type": "null"}, "weight": {"type": "null"}}},
     ]
 }
-"""As JSON Schema: an event without an id has no weight."""
+"""As JSON Schema: an event without an id has neither time nor weight. Only a model with aggregates
+takes a time without an id."""
 
 
 class EventToPredict(BaseModel):
@@ -167,7 +168,8 @@ class ModelVersion(BaseModel):
     keys_age_seconds: float | None = Field(
         default=None,
         ge=0,
-        description="Time since what aggregates are made of was stored; only with aggregates.",
+        description="Time since what is known of keys was stored; only with models or "
+        "aggregates by key.",
     )
 
 

@@ -11,7 +11,6 @@ from time import perf_counter, time
 from typing import Any
 
 from iln_stream.errors import StateError
-from iln_stream.learners.keyed import NewestKeys
 from iln_stream.records import MalformedError, one_hot
 from iln_stream.records.messages import Inputs
 from iln_stream.records.values import as_text
@@ -96,15 +95,6 @@ class Predictor:
                 # A pipeline that needs certain inputs; `predict` reports it to who leaves them out.
                 return
             self._measure(perf_counter() - begun)
-
-    @property
-    def keys_age(self) -> float | None:
-        """Seconds since the oldest file of keys was written; None: there is none."""
-        files = {} if (made := self.published.aggregates) is None else made.by_file
-        written = [
-            keys.written_at for each in files.values() if isinstance(keys := each.keys, NewestKeys)
-        ]
-        return max(0.0, time() - min(written)) if written else None
 
     async def predict(
         self, events: Sequence[Inputs], times: Sequence[float | None] = ()

@@ -9,7 +9,15 @@ from time import perf_counter, time
 from typing import Any
 
 from iln_stream.errors import PublishingError, SnapshotError, StateError
-from iln_stream.learners.keyed import Aggregates, KeyFile, KeysElsewhere, NewestKeys
+from iln_stream.learners.keyed import (
+    KEYS_FILE,
+    Aggregates,
+    HasKeys,
+    KeyedRegressor,
+    KeyFile,
+    KeysElsewhere,
+    NewestKeys,
+)
 from iln_stream.snapshots.learner import is_pickle
 from iln_stream.snapshots.published_file import Identity, Version, VersionFile
 from iln_stream.snapshots.publisher import learner_of
@@ -68,6 +76,14 @@ class Published:
     series_inputs: tuple[str, ...] = ()
     aggregates: Aggregates | None = None
     no_inputs: tuple[str, ...] = ()
+
+    @property
+    def keys_age(self) -> float | None:
+        """Seconds since the oldest file of keys was written; None: there is none."""
+        files = {} if self.aggregates is None else self.aggregates.by_file
+        stores = [getattr(owner, "keys", None) for owner in (self.learner, *files.values())]
+        written = [store.written_at for store in stores if isinstance(store, NewestKeys)]
+        return max(0.0, time() - min(written)) if written else None
 
 
 class Follower:
@@ -132,7 +148,7 @@ class Follower:
             try:
                 self.current = self._restored(version, began)
             except Exception as error:  # a pickle runs the learner's own code
-                known = isinstance(error, PublishingError | SnapshotError)
+                known = isinstance(error, PublishingError | SnapshotError | StateError)
                 why = str(error) if known else f"its learner can't be restored: {error!r}"
                 return self._failed(there, why)
             self._seen = version.identity
@@ -157,8 +173,8 @@ class Follower:
         learner = learner_of(state, self._allow_pickle)
         if not is_pickle(state):
             _exercise(learner, header.task)
-        found = header.aggregates or {}
-        aggregates = self._aggregates(found)
+        found = header.keys or {}
+        aggregates = self._with_keys(found, learner)
         made = tuple(found.get("names", ())) if aggregates is None else ()
         return Published(
             learner=learner,
@@ -176,31 +192,36 @@ class Follower:
             no_inputs=tuple(found.get("no_inputs", ())),
         )
 
-    def _aggregates(self, found: Mapping[str, Any]) -> Aggregates | None:
-        """Return what a version says of aggregates, with the keys in their files.
+    def _with_keys(self, found: Mapping[str, Any], learner: Any) -> Aggregates | None:
+        """Let learner and aggregates read their keys in the run's files; return the aggregates.
 
-        None: it says nothing, or a file can't be read here; then who asks has to give them.
+        None: there are none, or their files can't be read here: who asks has to give them.
         """
-        if "folder" not in found:
+        folder = self.path.parent / found.get("folder", "")
+        if isinstance(learner, KeyedRegressor):
+            self._read({KEYS_FILE: learner}, folder)
+        if not found.get("aggregates"):
             return None
-        made = Aggregates.of_description(found)
-        folder = self.path.parent / found["folder"]
-        for name, group in made.by_file.items():
-            if isinstance(keys := group.keys, KeysElsewhere):
-                try:
-                    file = self._key_file(folder / name)
-                except (OSError, StateError) as error:
-                    if not self._warned:
-                        self._warned = True
-                        why = f"requests have to give the aggregates: {error}"
-                        log.warning("%s: %s", self.path, why)
-                    return None
-                group.keep_keys_in(NewestKeys(file, keys.stored, group.size))
+        made = Aggregates.of_description(found["aggregates"])
+        try:
+            self._read(made.by_file, folder)
+        except StateError as error:
+            if not self._warned:
+                self._warned = True
+                why = f"requests have to give the aggregates: {error}"
+                log.warning("%s: %s", self.path, why)
+            return None
         return made
+
+    def _read(self, owners: Mapping[str, HasKeys], folder: Path) -> None:
+        for name, owner in owners.items():
+            if isinstance(keys := owner.keys, KeysElsewhere):
+                file = self._key_file(folder / name)
+                owner.keep_keys_in(NewestKeys(file, keys.stored, owner.size))
 
     def _key_file(self, path: Path) -> KeyFile:
         """Return a file of keys, which is checked once, as that takes 4 us for each key."""
-        identity = path, path.stat().st_ino
+        identity = path, path.stat().st_ino if path.exists() else 0
         if identity not in self._key_files:
             self._key_files[identity] = KeyFile(path)
         return self._key_files[identity]

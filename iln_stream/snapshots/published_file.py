@@ -50,8 +50,9 @@ class VersionHeader:
         The settings that, with the log, determine the learner's state, as a hash.
     series_inputs
         Names of inputs that a run makes of earlier records: lags and rolling means.
-    aggregates
-        What to read the run's aggregates by key with; None: it has none, or keeps no files of keys.
+    keys
+        What to read the run's keys with: the folder of their files, and the aggregates by key.
+        None: there are no keys.
 
     """
 
@@ -65,7 +66,7 @@ class VersionHeader:
     topic_id: str | None
     configuration: str
     series_inputs: tuple[str, ...] = ()
-    aggregates: Mapping[str, Any] | None = None
+    keys: Mapping[str, Any] | None = None
 
 
 class Identity(NamedTuple):

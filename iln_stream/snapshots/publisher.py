@@ -271,8 +271,8 @@ class Publisher(Listener):
         Hash of the settings that, with the log, determine the learner's state.
     series_inputs
         Names of inputs that are made of earlier records.
-    aggregates
-        Returns what aggregates by key are read with: see `VersionHeader`.
+    keys
+        Returns what the run's keys are read with: see `VersionHeader`.
     resumable
         Whether this run continues or repeats the one that published the file that is there, as a
         run on a log does. Otherwise it publishes from its first event.
@@ -324,7 +324,7 @@ class Publisher(Listener):
         positions: Mapping[StreamPartition, int] | None = None,
         configuration: str = "",
         series_inputs: Sequence[str] = (),
-        aggregates: Callable[[], Mapping[str, Any] | None] = lambda: None,
+        keys: Callable[[], Mapping[str, Any] | None] = lambda: None,
         resumable: bool = False,
     ) -> None:
         if seconds < 0.0:
@@ -338,7 +338,7 @@ class Publisher(Listener):
         self._n_learned = n_learned
         self._stream, self._topic_id, self._configuration = stream, topic_id, configuration
         self._series_inputs = tuple(series_inputs)
-        self._aggregates = aggregates
+        self._keys = keys
         self._seconds = seconds
         self._positions = dict(positions or {})
         self._file = VersionFile(self.path)
@@ -483,7 +483,7 @@ class Publisher(Listener):
             topic_id=self._topic_id,
             configuration=self._configuration,
             series_inputs=self._series_inputs,
-            aggregates=self._aggregates(),
+            keys=self._keys(),
         )
         self._unpublished = False
         self._writer.write(header, copy)

@@ -66,7 +66,7 @@ HISTORY = {**LOG, "warm_start": ("h.csv",), "start": "earliest", "target": "y"}
         (KEYED, {"by_key": None, "keys_in_memory": 5}, "keys_in_memory: set by_key"),
         (KEYED, {"learner": "infinite-layer-classifier"}, "by_key: .* classes"),
         (KEYED, {"challengers": {"pool": {"learner": "pool"}}}, "by_key: challengers"),
-        (KEYED, {"publish": "models"}, "publish: .* keys"),
+        (KEYED, {"publish": "models", "snapshots": None}, "publish: .* keys"),
         (KEYED, {"target": "y", "id_field": "shop"}, "by_key = 'shop': id_field"),
         (KEYED, {"target": "y", "ignore": ("sh*",)}, "by_key = 'shop': features or ignore leaves"),
         (KEYED, {"keys_in_memory": 5, "snapshots": None}, "keys_in_memory: without snapshots"),

@@ -1,4 +1,4 @@
-"""Predictions over HTTP with what a run knows of the earlier events of a key."""
+"""Predictions over HTTP with what a run knows of keys: aggregates, and models by key."""
 
 import json
 import shutil
@@ -89,3 +89,35 @@ def test_where_the_keys_are_not(run: Settings, start, tmp_path: Path) -> None:
     refused = api.post("/predict", {"x": NEW})
     assert refused.status_code == 422
     assert "none of the inputs that the learner gets of earlier records" in refused.text
+
+
+def test_a_model_by_key(start, tmp_path: Path) -> None:
+    """A published version of a model by key reads the keys in their file, and predicts as the run
+    does; it grows with no key."""
+    log = tmp_path / "log.db"
+    rng = np.random.default_rng(2)
+    rows = [
+        {"card": f"c{k}", "amount": float(rng.normal()), "y": 10.0 * k}
+        for k in rng.integers(400, size=1_000)
+    ]
+    append(log, [json.dumps(row).encode() for row in rows])
+    models = tmp_path / "models"
+    settings = settings_of(
+        log,
+        predictions=f"sqlite:{log}#predictions",
+        publish=str(models),
+        by_key="card",
+        keys_in_memory=2,
+        target="y",
+    )
+    Service(settings).run()
+    (version,) = models.glob("*.model")
+    assert version.stat().st_size < (tmp_path / "state/log-events-0/keys.db").stat().st_size / 2
+    api = start().ready()
+    new = {"card": "c7", "amount": 0.5}
+    answer = api.post("/predict", {"x": new}).raise_for_status().json()
+    assert answer["model"]["keys_age_seconds"] < 600.0
+    append(log, [json.dumps(new).encode()])
+    Service(settings).run()
+    predicted = json.loads(values(log, "predictions")[-1])["y_pred"]
+    assert answer["predictions"][0]["y_pred"] == predicted
