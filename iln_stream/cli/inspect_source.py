@@ -31,7 +31,8 @@ _WIDEST = 24
 
 _FOUND = {
     "separator": {";": "cells separated by ;", "tab": "cells separated by tabs",
-                  "|": "cells separated by |", "blank": "cells separated by blanks"},
+                  "|": "cells separated by |", "^": "cells separated by ^",
+                  "~": "cells separated by ~", "blank": "cells separated by blanks"},
     "decimal": {",": "numbers with a decimal comma"},
     "date_order": {"dmy": "dates with the day first", "mdy": "dates with the month first"},
 }  # fmt: skip

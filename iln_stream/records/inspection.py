@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from itertools import compress, islice, pairwise, takewhile
+from itertools import chain, compress, islice, pairwise, takewhile
 from statistics import StatisticsError, correlation
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -15,10 +15,13 @@ from iln_stream.records.parsing import INDICATOR, flatten
 from iln_stream.records.time_spans import (
     ORDERED,
     all_read_as,
+    are_years,
     features_of,
+    has_odd_years,
     is_monotonic,
     numeric_form,
     ordered_share,
+    part_form,
     read_as,
     step_of,
     year_first,
@@ -153,10 +156,17 @@ _EXACT = 9
 """How many of them are also the labels of streams in which other fields contain the word."""
 
 _TIMES = ("timestamp", "time", "datetime", "date", "ts", "event_time", "created_at", "at", "when")
+_UNITS = {
+    "quarter": ("quarter", "qtr", "quartal", "trimestre", "yyyyq", "yearquarter", "yq"),
+    "week": ("week", "wk", "woche", "kw", "kalenderwoche", "semaine", "semana", "yyyyww",
+             "yearweek", "weekofyear"),
+    "day of the year": ("doy", "dayofyear", "yday"),
+}  # fmt: skip
+"""Names of parts of a year that is beside them."""
 _TIME_WORDS = {
-    *_TIMES[:5], "when", "day", "month", "hour", "year", "period", "datum", "zeit", "tag", "monat",
-    "stunde", "uhrzeit", "jahr", "jour", "mois", "heure", "année", "fecha", "hora", "hr", "yyyymm",
-    "week", "woche", "semaine", "semana", "ym", "дата", "日付", "日期",
+    *_TIMES[:5], *chain(*_UNITS.values()), "when", "day", "month", "hour", "year", "period",
+    "datum", "zeit", "tag", "monat", "stunde", "uhrzeit", "jahr", "jour", "mois", "heure", "année",
+    "fecha", "hora", "hr", "yyyymm", "ym", "дата", "日付", "日期",
 }  # fmt: skip
 _CLOCK_WORDS = {
     *("time", "clock", "hour", "hours", "hr", "hrs", "hh", "hhmm", "zeit", "uhr", "uhrzeit"),
@@ -219,7 +229,12 @@ class Why(StrEnum):
     # Others:
     AS_GIVEN = "as given"
     TIME = "a time"  # an input
+    TIME_AS_NUMBER = "a number with the name of a time"  # an input, as there is no time
+    PERCENT = "numbers with and without %"  # an input
+    TOTALS = "totals among its values"
     NEWEST_FIRST = "newest first"  # times that can't be learned in order
+    ROUNDED = "few digits in science notation"  # the time
+    CALENDAR = "years far from ours"  # the time
     COPY = "says what the label says"  # an input that may not be known before the label
 
 
@@ -308,12 +323,12 @@ class Field(NamedTuple):
     def is_class(self) -> bool:
         """Whether its values are classes: texts or booleans that repeat, or few whole numbers."""
         n = self.n
-        n_texts = sum(self.kinds.get(kind, 0) for kind in ("text", "boolean", "boolean as text"))
+        is_text = not self.is_number and not self.kinds.keys() & {"bytes", "list"}
         most = min(_FEW, n / 2) if _is_named(self.name, _CLASSES) else 2
         ends = (self.low, self.high)
         whole = all(isinstance(end, float | int) and float(end).is_integer() for end in ends)
         few = whole and n > 2 and 2 <= self.n_distinct <= max(2, most)
-        return few or (2 * n_texts > n and (n < _FEW or 2 * self.n_distinct <= n))
+        return few or (is_text and (n < _FEW or 2 * self.n_distinct <= n))
 
 
 def inspect_fields(
@@ -388,7 +403,12 @@ class _Roles:
         self._assign("weight", given.weight_field)
         label = (given.target, "") if given.target is not None else self._possible_label()
         self._assign("label", *label)
-        self._compare(has_order=bool(parts) and not self._fields[parts[0]].why)
+        self._compare(has_order=bool(parts) and self._fields[parts[0]].why != Why.NEWEST_FIRST)
+        for name, each in self._fields.items():
+            if not parts and each.is_number and _is_named_time(name) and each.role == "input":
+                numbers = all_read_as(self._present[name], "number", given.notation)
+                if each.n_distinct >= _FEW and is_monotonic(numbers) and not are_years(numbers):
+                    self._set(name, why=Why.TIME_AS_NUMBER)
         for name, each in self._fields.items():
             if each.role in ("input", "ignored") and not given.is_feature(name):
                 self._set(name, role="ignored", type="auto", why=Why.AS_GIVEN, maybe_code=False)
@@ -479,13 +499,15 @@ class _Roles:
                 return (dates[0], *islice(clocks, 1))
         else:
             by_word = {name.lower(): name for name in reversed(self._free)}
-            named = (next((by_word[w] for w in words if w in by_word), None) for words in _PARTS)
-            parts = tuple(name for name in takewhile(bool, named) if name is not None)
-            texts = self._joined(parts) if len(parts) > 1 else []
-            n_times = len(all_read_as(texts, "time", self._given.notation))
-            if texts and n_times >= MOSTLY * len(texts):
-                return parts
+            for rows in (_PARTS, (_PARTS[0], [*chain(*_UNITS.values())])):
+                named = (next((by_word[w] for w in words if w in by_word), "") for words in rows)
+                parts = tuple(takewhile(bool, named))
+                if len(parts) > 1 and self._joined_type(parts):
+                    return parts
         return tuple(times)[:1]
+
+    def _joined_type(self, parts: Sequence[str]) -> FieldType | None:
+        return _time_type(" ".join(parts), self._joined(parts), True, self._given.notation)
 
     def _joined(self, parts: Sequence[str]) -> list[Any]:
         """Return the values of a time; of several fields their texts together."""
@@ -498,17 +520,20 @@ class _Roles:
     def _assign_time(self, parts: Sequence[str], times: Mapping[str, FieldType]) -> None:
         """Give fields the role of the time, with its form, features, order and odd values."""
         first, given = parts[0], self._given
-        kind = given.types.get(JOIN.join(parts)) or times.get(first, "time")
-        kind = kind if len(parts) == 1 and kind.startswith("time") else "time"
+        kind = given.types.get(JOIN.join(parts), "")
+        if not kind.startswith("time"):
+            kind = times.get(JOIN.join(parts)) or self._joined_type(parts) or "time"
         present = self._joined(parts)
         known = all_read_as(present, kind, given.notation)
         odd = [value for value in present if read_as(value, kind, given.notation) is None]
         falls = step_of(known) and ordered_share(known) < 0.1
-        why = Why.NEWEST_FIRST if falls else ""
+        why = Why.NEWEST_FIRST if falls else Why.CALENDAR if has_odd_years(known) else ""
+        if len(set(known)) < len(known) and any("e+" in str(value).lower() for value in present):
+            why = why or Why.ROUNDED
         for place, name in enumerate(parts):
             if name in self._fields:
                 self._set(
-                    name, role="time", type=kind if kind != "time" else "auto",
+                    name, role="time", type="auto" if place or kind == "time" else kind,
                     why="" if place else why, maybe_code=False, sentinel=None, grouped="",
                     place=place, features=features_of(known),
                 )  # fmt: skip
@@ -561,8 +586,8 @@ def _field(
     other = Notation("," if decimal == "." else ".")
     units = {each.unit for each in amounts.values()} - {""}
     n_numbers = sum(kind in _NUMERIC or value in amounts for value, kind in pairs if kind != "list")
-    dressed = ""
-    if amounts and n_numbers >= MOSTLY * len(pairs) and len(units) <= 1:
+    dressed, enough = "", MOSTLY * len(pairs)
+    if amounts and n_numbers >= enough and len(units) <= 1:
         dressed = " in ".join(("amount", *units))
         pairs = [(value, "amount" if value in amounts else kind) for value, kind in pairs]
     kinds = Counter(kind for _, kind in pairs)
@@ -582,18 +607,21 @@ def _field(
         code = "" if any("." in str(value) for value in present) else "part numbers"
     role, kind, why = _guess(present, kinds, len(distinct), code)
     if dressed and role != "ignored":
-        kind, why = dressed, "numbers in dress"
+        plain = any(all_read_as([n for n in numbers if n not in amounts], "number", given.notation))
+        kind, why = dressed, Why.PERCENT if units == {"%"} and plain else "numbers in dress"
     elif amounts and 2 * n_numbers >= len(pairs) and (len(units) > 1 or why == Why.NEW):
         several = f"{Why.DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
         why = several if len(units) > 1 else Why.SOME_NUMBERS
-    elif others and sum(is_number(text, other) for text in others) >= MOSTLY * len(present):
+    elif n_numbers < enough <= n_numbers + sum(is_number(text, other) for text in others):
         role, kind, why = "ignored", "auto", Why.OTHER_DECIMALS
     if name in given.types or given.type_of(name) != "auto":
         role, kind, why = "input", given.type_of(name), Why.AS_GIVEN
     elif role == "ignored" and name in given.features:
         role, why = "input", ""
-    elif not dressed and 2 * kinds["text"] > len(present):
-        why = _unread_times(name, texts) or why
+    elif role != "label" and any(map(_TOTAL.fullmatch, texts)):
+        why = Why.TOTALS
+    elif not amounts and 2 * kinds["text"] > len(present):
+        why = _unread_times(name, texts, why) or why
     field = Field(name, kinds, n_missing, len(distinct), low, high, role, kind, why)
     if groups(texts, other.decimal) == "maybe":
         field = field._replace(grouped="thousands")
@@ -609,15 +637,27 @@ def _field(
     return field._replace(maybe_code=is_open and whole and few)
 
 
-def _unread_times(name: str, texts: Sequence[str]) -> str:
-    """Return why texts that look like times are none, unless they are read later; empty: no."""
+def _unread_times(name: str, texts: Sequence[str], why: str) -> str:
+    """Return why texts that look like times or numbers are none, unless they are read later."""
     if look_like_dates(texts):
         return Why.DATES
     forms = (_DATED, _CLOCK, _DURATION)
     is_time = sum(any(f.fullmatch(text.strip()) for f in forms) for text in texts)
     has_digits = all(any(map(str.isdigit, text)) for text in texts)
     named = _is_named_time(name) and has_digits
-    return Why.UNREAD if is_time >= MOSTLY * len(texts) or named else ""
+    if is_time >= MOSTLY * len(texts) or named:
+        return Why.UNREAD
+    has_number = why == Why.NEW and all(map(_NUMBER_WITHIN.fullmatch, texts))
+    return Why.SOME_NUMBERS if has_number else ""
+
+
+_NUMBER_WITHIN = re.compile(r"\W*\d[\d., ]*\W*")
+_TOTAL = re.compile(
+    r"\W*((grand |sub)?-?totals?|sum|summe|gesamt|insgesamt|zwischensumme|somme|totale|suma|razem"
+    r"|toplam|итого|всего|合計|小計|总计|합계)\W*",
+    re.IGNORECASE,
+)
+"""What stands in rows of totals."""
 
 
 _LEADING_ZERO = re.compile(r"\s*[+-]*0\d")
@@ -698,17 +738,27 @@ def _time_type(
     name: str, present: Sequence[Any], is_text: bool, notation: Notation
 ) -> FieldType | None:
     """Return the type with which most values are times; None: they are none."""
-    texts = [as_text(value).strip() for value in present]
-    if is_text and (form := year_first(texts)):
+    texts = [_in_full(as_text(value).strip(), notation) for value in present]
+    is_named = _is_named_time(name)
+    unit = next((unit for unit, words in _UNITS.items() if _is_named(name, words)), "")
+    form = year_first(texts) if is_text else None
+    if form is None and (is_text or is_named):
+        form = part_form(texts, unit, is_named)
+    if form is None and all(text.replace(".", "", 1).isdigit() for text in texts):
+        form = numeric_form(texts, is_named)
+    if form:
         return f"time {form}"
-    if all(text.replace(".", "", 1).isdigit() for text in texts):
-        form = numeric_form(texts, _is_named_time(name))
-        if form is not None:
-            return f"time {form}" if form else "time"
     times = all_read_as(present, "time", notation)
     if not times or len(times) < MOSTLY * len(present):
         return None
-    return "time" if is_text or all(_OLDEST <= time <= _LATEST for time in times) else None
+    usual = form == "" or is_text or all(_OLDEST <= time <= _LATEST for time in times)
+    return "time" if usual else None
+
+
+def _in_full(text: str, notation: Notation) -> str:
+    """Return a text with its number in full, if it is in science notation."""
+    number = notation.number(text) if "e" in text.lower() else None
+    return as_text(float(number)) if number else text
 
 
 def _is_clock(name: str, present: Sequence[Any]) -> bool:

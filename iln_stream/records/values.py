@@ -260,6 +260,8 @@ def _time(name: str, value: Any, kind: FieldType, notation: Notation) -> float:
     if isinstance(value, bool):
         raise MalformedError(_wrong(name, "time", value))
     try:
+        if isinstance(value, str) and notation.decimal == ",":
+            value = notation.number(value) or value
         if kind != "time":
             return time_in(kind.removeprefix(_TIME))(value)
         return posix_seconds(value, notation.date_order)
