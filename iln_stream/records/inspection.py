@@ -37,6 +37,7 @@ from iln_stream.records.values import (
     is_missing,
     is_number,
 )
+from iln_stream.records.words import WORDS
 
 _DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})\b.*")
 _NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$|,\d+[eE]")
@@ -144,34 +145,14 @@ def _order(values: Sequence[str]) -> DateOrder | None:
 
 Role = Literal["label", "input", "id", "time", "weight", "ignored"]
 
-_LABELS = (
-    *("y", "target", "label", "class", "outcome", "price", "value", "sales", "demand"),
-    *("fraud", "churn", "churned", "spam", "default", "survived", "clicked", "converted"),
-    *("failure", "failed", "species", "diagnosis", "load", "close", "consumption", "revenue"),
-    *("turnover", "rating", "delay", "medv", "count", "cnt"),
-)
-"""Names of labels, or words of their names; an earlier one wins."""
-
+_LABELS = WORDS["labels"]
 _EXACT = 9
 """How many of them are also the labels of streams in which other fields contain the word."""
 
-_TIMES = ("timestamp", "time", "datetime", "date", "ts", "event_time", "created_at", "at", "when")
-_UNITS = {
-    "quarter": ("quarter", "qtr", "quartal", "trimestre", "yyyyq", "yearquarter", "yq"),
-    "week": ("week", "wk", "woche", "kw", "kalenderwoche", "semaine", "semana", "yyyyww",
-             "yearweek", "weekofyear"),
-    "day of the year": ("doy", "dayofyear", "yday"),
-}  # fmt: skip
-"""Names of parts of a year that is beside them."""
-_TIME_WORDS = {
-    *_TIMES[:5], *chain(*_UNITS.values()), "when", "day", "month", "hour", "year", "period",
-    "datum", "zeit", "tag", "monat", "stunde", "uhrzeit", "jahr", "jour", "mois", "heure", "année",
-    "fecha", "hora", "hr", "yyyymm", "ym", "дата", "日付", "日期",
-}  # fmt: skip
-_CLOCK_WORDS = {
-    *("time", "clock", "hour", "hours", "hr", "hrs", "hh", "hhmm", "zeit", "uhr", "uhrzeit"),
-    *("stunde", "heure", "hora", "ora", "godzina", "he"),
-}
+_UNITS = {"quarter": "quarters", "week": "weeks", "day": "days_of_year"}
+"""Names of parts of a year that is beside them, by the part."""
+_WORDS_OF_UNITS = [*chain(*(WORDS[words] for words in _UNITS.values()))]
+_TIME_WORDS = {*WORDS["time_words"], *_WORDS_OF_UNITS}
 _HOURS = re.compile(r"\d|[01]\d|2[0-4]|([01]\d|2[0-4])[0-5]\d")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d{2}([:.]\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?")
 _DURATION = re.compile(
@@ -180,13 +161,6 @@ _DURATION = re.compile(
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 """A word of a name: machine_no, machineNo and machine.no have two."""
-_CODES = {"code", "id", "plz", "postalcode", "postcode", "sku", "zip", "zipcode"}
-_NUMBERS = {"nbr", "no", "nr"}
-"""Last words of the names of whole numbers that are categories; the latter after another word."""
-_CLASSES = {"class", "species", "diagnosis", "type", "category"}
-"""Words of the names of labels whose whole numbers are classes."""
-_NOT_NUMBERS = {"yes", "no2", "nox"}
-"""Names beside which `no` means the answer or the gas."""
 _IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID|Uuid|UUID|Key)$")
 """Names of ids, if hardly a value repeats."""
 _ID_DISTINCT = 0.95
@@ -324,7 +298,7 @@ class Field(NamedTuple):
         """Whether its values are classes: texts or booleans that repeat, or few whole numbers."""
         n = self.n
         is_text = not self.is_number and not self.kinds.keys() & {"bytes", "list"}
-        most = min(_FEW, n / 2) if _is_named(self.name, _CLASSES) else 2
+        most = min(_FEW, n / 2) if _is_named(self.name, WORDS["classes"]) else 2
         ends = (self.low, self.high)
         whole = all(isinstance(end, float | int) and float(end).is_integer() for end in ends)
         few = whole and n > 2 and 2 <= self.n_distinct <= max(2, most)
@@ -483,7 +457,7 @@ class _Roles:
             if kind is None:
                 continue
             ordered = ordered_share(all_read_as(present, kind, self._given.notation)) >= ORDERED
-            exact = name.rpartition(".")[2].lower() in _TIMES
+            exact = name.rpartition(".")[2].lower() in WORDS["times"]
             if exact or ordered or is_text or (kind != "time" and _is_named_time(name)):
                 found[name] = ((not ordered, not exact), kind)
         return {name: found[name][1] for name in sorted(found, key=lambda name: found[name][0])}
@@ -499,7 +473,7 @@ class _Roles:
                 return (dates[0], *islice(clocks, 1))
         else:
             by_word = {name.lower(): name for name in reversed(self._free)}
-            for rows in (_PARTS, (_PARTS[0], [*chain(*_UNITS.values())])):
+            for rows in (_PARTS, [_PARTS[0], _WORDS_OF_UNITS]):
                 named = (next((by_word[w] for w in words if w in by_word), "") for words in rows)
                 parts = tuple(takewhile(bool, named))
                 if len(parts) > 1 and self._joined_type(parts):
@@ -546,12 +520,7 @@ class _Roles:
                 self._set(name, role="input", type=later, why=Why.TIME)
 
 
-_PARTS = (
-    ("year", "jahr", "yr", "année", "y"),
-    ("month", "monat", "mois", "mo", "m"),
-    ("day", "tag", "jour", "dayofmonth", "dy", "d"),
-    ("hour", "stunde", "heure", "hr", "h"),
-)
+_PARTS = [WORDS[words] for words in ("years", "months_of_year", "days_of_month", "hours")]
 """Names of the fields that make a time together."""
 
 
@@ -618,7 +587,7 @@ def _field(
         role, kind, why = "input", given.type_of(name), Why.AS_GIVEN
     elif role == "ignored" and name in given.features:
         role, why = "input", ""
-    elif role != "label" and any(map(_TOTAL.fullmatch, texts)):
+    elif role != "label" and any(map(_is_total, texts)):
         why = Why.TOTALS
     elif not amounts and 2 * kinds["text"] > len(present):
         why = _unread_times(name, texts, why) or why
@@ -651,15 +620,11 @@ def _unread_times(name: str, texts: Sequence[str], why: str) -> str:
     return Why.SOME_NUMBERS if has_number else ""
 
 
+def _is_total(text: str) -> bool:
+    return re.sub(r"[\W_]", "", text).lower() in WORDS["totals"]
+
+
 _NUMBER_WITHIN = re.compile(r"\W*\d[\d., ]*\W*")
-_TOTAL = re.compile(
-    r"\W*((grand |sub)?-?totals?|sum|summe|gesamt|insgesamt|zwischensumme|somme|totale|suma|razem"
-    r"|toplam|итого|всего|合計|小計|总计|합계)\W*",
-    re.IGNORECASE,
-)
-"""What stands in rows of totals."""
-
-
 _LEADING_ZERO = re.compile(r"\s*[+-]*0\d")
 _PART_NUMBER = re.compile(r"\d+[eE]\d+")
 """Programs write a dot or a sign into such numbers."""
@@ -689,11 +654,11 @@ def _without_sentinel(field: Field, numbers: Sequence[float]) -> Field:
 def _named_as_code(name: str, names: Collection[str]) -> bool:
     """Whether whole numbers of this name are codes; `names` are those of all fields."""
     *others, last = [word.lower() for word in _WORD.findall(name)] or [""]
-    if last not in _NUMBERS:
-        return last in _CODES
+    if last not in WORDS["numbers"]:
+        return last in WORDS["codes"]
     before = name[: -len(last)].lower()
     beside = {each.lower() for each in names}
-    return bool(others) and not any(before + each in beside for each in _NOT_NUMBERS)
+    return bool(others) and not any(before + each in beside for each in WORDS["not_numbers"])
 
 
 def _guess(
@@ -727,7 +692,7 @@ def _guess(
 
 
 def _is_named_time(name: str) -> bool:
-    return _is_named(name, _TIME_WORDS) or name.rpartition(".")[2].lower() in _TIMES
+    return _is_named(name, _TIME_WORDS) or name.rpartition(".")[2].lower() in WORDS["times"]
 
 
 def _is_named(name: str, words: Collection[str]) -> bool:
@@ -740,7 +705,7 @@ def _time_type(
     """Return the type with which most values are times; None: they are none."""
     texts = [_in_full(as_text(value).strip(), notation) for value in present]
     is_named = _is_named_time(name)
-    unit = next((unit for unit, words in _UNITS.items() if _is_named(name, words)), "")
+    unit = next((unit for unit, words in _UNITS.items() if _is_named(name, WORDS[words])), "")
     form = year_first(texts) if is_text else None
     if form is None and (is_text or is_named):
         form = part_form(texts, unit, is_named)
@@ -764,7 +729,7 @@ def _in_full(text: str, notation: Notation) -> str:
 def _is_clock(name: str, present: Sequence[Any]) -> bool:
     """Whether the values are times of day: 14:30, or whole numbers with the name of hours."""
     texts = [as_text(value).strip() for value in present]
-    hours = _is_named(name, _CLOCK_WORDS) and all(map(_HOURS.fullmatch, texts))
+    hours = _is_named(name, WORDS["clocks"]) and all(map(_HOURS.fullmatch, texts))
     return len(texts) > 1 and (hours or all(_CLOCK.fullmatch(text) for text in texts))
 
 

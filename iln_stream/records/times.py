@@ -12,6 +12,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Literal
 
+from iln_stream.records.words import WORDS
+
 _YEAR_1, _YEAR_10000 = -62_135_596_800.0, 253_402_300_800.0
 """Their first moments in POSIX seconds."""
 
@@ -33,24 +35,6 @@ DateOrder = Literal["ymd", "dmy", "mdy"]
 """Order of year, month and day in dates that are not ISO 8601."""
 
 _EXPECTED = "expected a time, such as 2026-01-31T12:00:00Z or POSIX seconds"
-
-_MONTHS = """\
-    january february march april may june july august september october november december
-    jänner februar märz april mai juni juli august september oktober november dezember
-    gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
-    janvier février mars avril mai juin juillet août septembre octobre novembre décembre
-    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
-    janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro
-    januari februari maart april mei juni juli augustus september oktober november december
-    januari februari mrt april maj juni juli augusti september oktober november december
-    styczeń luty marzec kwiecień maj czerwiec lipiec sierpień wrzesień październik listopad grudzień
-    stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada
-    grudnia
-    январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь
-    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-    ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık"""
-"""Names of months in English, German, Italian, French, Spanish, Portuguese, Dutch, Swedish, Polish,
-Russian and Turkish; at least three letters tell."""
 
 _YEAR = r"(?P<y>\d{4})"
 _OTHER_YEAR = r"(?P<y>\d{4}|\d{2})"
@@ -203,7 +187,7 @@ def _moment(parts: dict[str, str | None]) -> dt.datetime:
 def _month(name: str) -> int:
     """Return the number of the month with this name, or whose name begins so."""
     wanted = _plain(name)
-    found = (at for at, each in enumerate(_MONTHS.split()) if _plain(each).startswith(wanted))
+    found = (at for at, each in enumerate(WORDS["months"]) if _plain(each).startswith(wanted))
     if (at := next(found, None)) is None:
         raise ValueError(_EXPECTED)
     return at % 12 + 1
