@@ -39,7 +39,7 @@ from iln_stream.records.values import (
 )
 from iln_stream.records.words import WORDS
 
-_DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})\b.*")
+_DATE = re.compile(r"(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d{2})\b.*")
 _NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$|,\d+[eE]")
 _THOUSANDS = re.compile(r"\D*[1-9]\d{0,2}([.,]\d{3})+\D*")
 _WITH_COMMA = Notation(decimal=",")
@@ -709,7 +709,7 @@ def _time_type(
     form = year_first(texts) if is_text else None
     if form is None and (is_text or is_named):
         form = part_form(texts, unit, is_named)
-    if form is None and all(text.replace(".", "", 1).isdigit() for text in texts):
+    if form is None and texts and all(text.replace(".", "", 1).isdigit() for text in texts):
         form = numeric_form(texts, is_named)
     if form:
         return f"time {form}"

@@ -90,9 +90,15 @@ def part_form(texts: Sequence[str], unit: str, is_named: bool) -> str | None:
             form = order.format("%j", *marks, "%Y")
         else:
             return None
-        times = all_read_as(texts, f"time {form}")
-        return form if len(times) == len(texts) and is_monotonic(times) else None
+        times = _times_in(form, texts)
+        return form if times and is_monotonic(times) else None
     return None
+
+
+def _times_in(form: str, texts: Sequence[str]) -> list[float]:
+    """Return the times of texts of a form; none if one has another."""
+    times = all_read_as(texts, f"time {form}")
+    return times if len(times) == len(texts) else []
 
 
 def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
@@ -119,8 +125,8 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
     sizes = {len(text) for text in texts if not _OCTOBER.fullmatch(text)}
     size = sizes.pop() if len(sizes) == 1 else 0
     for form in _FORMS.get(size, ()):
-        times = all_read_as(texts, f"time {form}")
-        if len(times) == len(texts) and min(times) >= _OLDEST and max(times) < _LATEST:
+        times = _times_in(form, texts)
+        if times and not has_odd_years(times):
             is_usual, grows = form.startswith("%Y"), is_monotonic(times)
             sure = is_usual and (size > 8 or (size == 8 and (is_named or grows)))
             if sure or (is_named and grows):
@@ -152,11 +158,8 @@ def year_first(texts: Sequence[str]) -> str | None:
         return None
     clock = (" %H:%M" if found[2] else "") + (":%S" if found[3] else "")
     forms = ["{1}{0}{2}{0}{3}{4}".format(found[1], *order, clock) for order in _ORDERS]
-    spans = {}
-    for form in forms:
-        times = all_read_as(texts, f"time {form}")
-        if len(times) == len(texts) and is_monotonic(times):
-            spans[form] = max(times) - min(times)
+    times = {form: _times_in(form, texts) for form in forms}
+    spans = {form: max(ts) - min(ts) for form, ts in times.items() if ts and is_monotonic(ts)}
     own = spans.pop(forms[0], 0.0)
     return forms[0] if own and all(span > own for span in spans.values()) else None
 

@@ -239,6 +239,9 @@ FILES = {
         ";"), {"time_field": "at", "time_features": ["hour", "weekday"]}),
     "carets": ("a.csv", text(["at", "temp", "load"], [ISO, TEMP, LOAD], "^"), {"separator": "^"}),
     "tildes": ("a.txt", text(["at", "temp", "load"], [ISO, TEMP, LOAD], "~"), {"separator": "~"}),
+    "blanks after dots": ("a.csv", text(["Datum", "load"], [
+        [f"{d.day}. {d.month}. {d.year}" for d in DAYS], LOAD]),
+        {"time_field": "Datum", "date_order": "dmy"}),
     "AM and PM in Korean": ("a.csv", text(["at", "load"], [
         [f"{h:%Y-%m-%d} {'오전' if h.hour < 12 else '오후'} {h:%I:%M}" for h in HOURS], LOAD]),
         {"time_field": "at", "time_features": ["hour", "weekday"]}),
