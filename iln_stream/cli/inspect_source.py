@@ -34,7 +34,7 @@ _FOUND = ("separator", "decimal", "date_order")
 
 _HOW_TO_READ = (
     *("bootstrap", "kafka_client", "format", "registry", "decoder"),
-    *("columns", *_FOUND),
+    *(*_FOUND, "columns"),
 )
 """Settings that the proposal repeats if they were given: without them a run could not read."""
 
