@@ -88,7 +88,7 @@ lint: $(VENV)/dev
 
 # Files generated from code: JSON Schemas, the dashboard, and pages: settings, metrics, commands, messages, changes, options.
 docs: $(VENV)/dev
-	$(BIN)/python -m iln_stream.records.schemas
+	$(BIN)/python docs/json_schemas.py
 	$(BIN)/python services/grafana/dashboard
 	$(BIN)/python docs/settings_table.py
 	$(BIN)/python docs/forms_table.py

@@ -12,12 +12,12 @@ import pytest
 import settings_table
 import yaml
 from generated import code, markers, rewritten_part
+from json_schemas import schemas
 from support.document import DOCS
 from typer.testing import CliRunner
 
 import iln_stream
 from iln_stream.cli.app import app
-from iln_stream.records.schemas import schemas
 from iln_stream.research.experiments.catalogue import EXPERIMENTS
 from iln_stream.service import SETTING_GROUPS, Settings
 from iln_stream.service.learners import NAMED

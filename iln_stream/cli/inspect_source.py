@@ -29,17 +29,12 @@ from iln_stream.streams import Record, Resume, Scheme, Source
 _POLL_SECONDS = 5.0
 _WIDEST = 24
 
-_FOUND = {
-    "separator": {";": "cells separated by ;", "tab": "cells separated by tabs",
-                  "|": "cells separated by |", "blank": "cells separated by blanks"},
-    "decimal": {",": "numbers with a decimal comma"},
-    "date_order": {"dmy": "dates with the day first", "mdy": "dates with the month first"},
-}  # fmt: skip
-"""What settings that are not the usual ones mean."""
+_FOUND = ("separator", "decimal", "date_order")
+"""Settings that are guessed, and said if they are not the usual ones."""
 
 _HOW_TO_READ = (
     *("bootstrap", "kafka_client", "format", "registry", "decoder"),
-    *("separator", "columns", "decimal", "date_order"),
+    *(*_FOUND, "columns"),
 )
 """Settings that the proposal repeats if they were given: without them a run could not read."""
 
@@ -247,7 +242,7 @@ def _unusual(
         if name in _FOUND and name not in given and value != default_of(name)
     }
     for name, value in unusual.items():
-        _print(console, f"It has {_FOUND[name][value]}.")
+        _print(console, f"It is read with {name} = {value!r}.")
     return unusual
 
 

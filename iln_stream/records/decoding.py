@@ -355,7 +355,6 @@ class Decoder(Protocol):
             When the record is no example; the message names the field.
 
         """
-        ...
 
 
 class EnvelopeDecoder:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from itertools import compress, islice, pairwise, takewhile
+from itertools import chain, compress, islice, pairwise, takewhile
 from statistics import StatisticsError, correlation
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -15,10 +15,13 @@ from iln_stream.records.parsing import INDICATOR, flatten
 from iln_stream.records.time_spans import (
     ORDERED,
     all_read_as,
+    are_years,
     features_of,
+    has_odd_years,
     is_monotonic,
     numeric_form,
     ordered_share,
+    part_form,
     read_as,
     step_of,
     year_first,
@@ -34,8 +37,9 @@ from iln_stream.records.values import (
     is_missing,
     is_number,
 )
+from iln_stream.records.words import WORDS
 
-_DATE = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})\b.*")
+_DATE = re.compile(r"(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d{2})\b.*")
 _NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$|,\d+[eE]")
 _THOUSANDS = re.compile(r"\D*[1-9]\d{0,2}([.,]\d{3})+\D*")
 _WITH_COMMA = Notation(decimal=",")
@@ -141,27 +145,14 @@ def _order(values: Sequence[str]) -> DateOrder | None:
 
 Role = Literal["label", "input", "id", "time", "weight", "ignored"]
 
-_LABELS = (
-    *("y", "target", "label", "class", "outcome", "price", "value", "sales", "demand"),
-    *("fraud", "churn", "churned", "spam", "default", "survived", "clicked", "converted"),
-    *("failure", "failed", "species", "diagnosis", "load", "close", "consumption", "revenue"),
-    *("turnover", "rating", "delay", "medv", "count", "cnt"),
-)
-"""Names of labels, or words of their names; an earlier one wins."""
-
+_LABELS = WORDS["labels"]
 _EXACT = 9
 """How many of them are also the labels of streams in which other fields contain the word."""
 
-_TIMES = ("timestamp", "time", "datetime", "date", "ts", "event_time", "created_at", "at", "when")
-_TIME_WORDS = {
-    *_TIMES[:5], "when", "day", "month", "hour", "year", "period", "datum", "zeit", "tag", "monat",
-    "stunde", "uhrzeit", "jahr", "jour", "mois", "heure", "année", "fecha", "hora", "hr", "yyyymm",
-    "week", "woche", "semaine", "semana", "ym", "дата", "日付", "日期",
-}  # fmt: skip
-_CLOCK_WORDS = {
-    *("time", "clock", "hour", "hours", "hr", "hrs", "hh", "hhmm", "zeit", "uhr", "uhrzeit"),
-    *("stunde", "heure", "hora", "ora", "godzina", "he"),
-}
+_UNITS = {"quarter": "quarters", "week": "weeks", "day": "days_of_year"}
+"""Names of parts of a year that is beside them, by the part."""
+_WORDS_OF_UNITS = [*chain(*(WORDS[words] for words in _UNITS.values()))]
+_TIME_WORDS = {*WORDS["time_words"], *_WORDS_OF_UNITS}
 _HOURS = re.compile(r"\d|[01]\d|2[0-4]|([01]\d|2[0-4])[0-5]\d")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d{2}([:.]\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?")
 _DURATION = re.compile(
@@ -170,13 +161,6 @@ _DURATION = re.compile(
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 """A word of a name: machine_no, machineNo and machine.no have two."""
-_CODES = {"code", "id", "plz", "postalcode", "postcode", "sku", "zip", "zipcode"}
-_NUMBERS = {"nbr", "no", "nr"}
-"""Last words of the names of whole numbers that are categories; the latter after another word."""
-_CLASSES = {"class", "species", "diagnosis", "type", "category"}
-"""Words of the names of labels whose whole numbers are classes."""
-_NOT_NUMBERS = {"yes", "no2", "nox"}
-"""Names beside which `no` means the answer or the gas."""
 _IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID|Uuid|UUID|Key)$")
 """Names of ids, if hardly a value repeats."""
 _ID_DISTINCT = 0.95
@@ -219,7 +203,12 @@ class Why(StrEnum):
     # Others:
     AS_GIVEN = "as given"
     TIME = "a time"  # an input
+    TIME_AS_NUMBER = "a number with the name of a time"  # an input, as there is no time
+    PERCENT = "numbers with and without %"  # an input
+    TOTALS = "totals among its values"
     NEWEST_FIRST = "newest first"  # times that can't be learned in order
+    ROUNDED = "few digits in science notation"  # the time
+    CALENDAR = "years far from ours"  # the time
     COPY = "says what the label says"  # an input that may not be known before the label
 
 
@@ -308,12 +297,12 @@ class Field(NamedTuple):
     def is_class(self) -> bool:
         """Whether its values are classes: texts or booleans that repeat, or few whole numbers."""
         n = self.n
-        n_texts = sum(self.kinds.get(kind, 0) for kind in ("text", "boolean", "boolean as text"))
-        most = min(_FEW, n / 2) if _is_named(self.name, _CLASSES) else 2
+        is_text = not self.is_number and not self.kinds.keys() & {"bytes", "list"}
+        most = min(_FEW, n / 2) if _is_named(self.name, WORDS["classes"]) else 2
         ends = (self.low, self.high)
         whole = all(isinstance(end, float | int) and float(end).is_integer() for end in ends)
         few = whole and n > 2 and 2 <= self.n_distinct <= max(2, most)
-        return few or (2 * n_texts > n and (n < _FEW or 2 * self.n_distinct <= n))
+        return few or (is_text and (n < _FEW or 2 * self.n_distinct <= n))
 
 
 def inspect_fields(
@@ -388,7 +377,12 @@ class _Roles:
         self._assign("weight", given.weight_field)
         label = (given.target, "") if given.target is not None else self._possible_label()
         self._assign("label", *label)
-        self._compare(has_order=bool(parts) and not self._fields[parts[0]].why)
+        self._compare(has_order=bool(parts) and self._fields[parts[0]].why != Why.NEWEST_FIRST)
+        for name, each in self._fields.items():
+            if not parts and each.is_number and _is_named_time(name) and each.role == "input":
+                numbers = all_read_as(self._present[name], "number", given.notation)
+                if each.n_distinct >= _FEW and is_monotonic(numbers) and not are_years(numbers):
+                    self._set(name, why=Why.TIME_AS_NUMBER)
         for name, each in self._fields.items():
             if each.role in ("input", "ignored") and not given.is_feature(name):
                 self._set(name, role="ignored", type="auto", why=Why.AS_GIVEN, maybe_code=False)
@@ -463,7 +457,7 @@ class _Roles:
             if kind is None:
                 continue
             ordered = ordered_share(all_read_as(present, kind, self._given.notation)) >= ORDERED
-            exact = name.rpartition(".")[2].lower() in _TIMES
+            exact = name.rpartition(".")[2].lower() in WORDS["times"]
             if exact or ordered or is_text or (kind != "time" and _is_named_time(name)):
                 found[name] = ((not ordered, not exact), kind)
         return {name: found[name][1] for name in sorted(found, key=lambda name: found[name][0])}
@@ -479,13 +473,15 @@ class _Roles:
                 return (dates[0], *islice(clocks, 1))
         else:
             by_word = {name.lower(): name for name in reversed(self._free)}
-            named = (next((by_word[w] for w in words if w in by_word), None) for words in _PARTS)
-            parts = tuple(name for name in takewhile(bool, named) if name is not None)
-            texts = self._joined(parts) if len(parts) > 1 else []
-            n_times = len(all_read_as(texts, "time", self._given.notation))
-            if texts and n_times >= MOSTLY * len(texts):
-                return parts
+            for rows in (_PARTS, [_PARTS[0], _WORDS_OF_UNITS]):
+                named = (next((by_word[w] for w in words if w in by_word), "") for words in rows)
+                parts = tuple(takewhile(bool, named))
+                if len(parts) > 1 and self._joined_type(parts):
+                    return parts
         return tuple(times)[:1]
+
+    def _joined_type(self, parts: Sequence[str]) -> FieldType | None:
+        return _time_type(" ".join(parts), self._joined(parts), True, self._given.notation)
 
     def _joined(self, parts: Sequence[str]) -> list[Any]:
         """Return the values of a time; of several fields their texts together."""
@@ -498,17 +494,20 @@ class _Roles:
     def _assign_time(self, parts: Sequence[str], times: Mapping[str, FieldType]) -> None:
         """Give fields the role of the time, with its form, features, order and odd values."""
         first, given = parts[0], self._given
-        kind = given.types.get(JOIN.join(parts)) or times.get(first, "time")
-        kind = kind if len(parts) == 1 and kind.startswith("time") else "time"
+        kind = given.types.get(JOIN.join(parts), "")
+        if not kind.startswith("time"):
+            kind = times.get(JOIN.join(parts)) or self._joined_type(parts) or "time"
         present = self._joined(parts)
         known = all_read_as(present, kind, given.notation)
         odd = [value for value in present if read_as(value, kind, given.notation) is None]
         falls = step_of(known) and ordered_share(known) < 0.1
-        why = Why.NEWEST_FIRST if falls else ""
+        why = Why.NEWEST_FIRST if falls else Why.CALENDAR if has_odd_years(known) else ""
+        if len(set(known)) < len(known) and any("e+" in str(value).lower() for value in present):
+            why = why or Why.ROUNDED
         for place, name in enumerate(parts):
             if name in self._fields:
                 self._set(
-                    name, role="time", type=kind if kind != "time" else "auto",
+                    name, role="time", type="auto" if place or kind == "time" else kind,
                     why="" if place else why, maybe_code=False, sentinel=None, grouped="",
                     place=place, features=features_of(known),
                 )  # fmt: skip
@@ -521,12 +520,7 @@ class _Roles:
                 self._set(name, role="input", type=later, why=Why.TIME)
 
 
-_PARTS = (
-    ("year", "jahr", "yr", "année", "y"),
-    ("month", "monat", "mois", "mo", "m"),
-    ("day", "tag", "jour", "dayofmonth", "dy", "d"),
-    ("hour", "stunde", "heure", "hr", "h"),
-)
+_PARTS = [WORDS[words] for words in ("years", "months_of_year", "days_of_month", "hours")]
 """Names of the fields that make a time together."""
 
 
@@ -561,8 +555,8 @@ def _field(
     other = Notation("," if decimal == "." else ".")
     units = {each.unit for each in amounts.values()} - {""}
     n_numbers = sum(kind in _NUMERIC or value in amounts for value, kind in pairs if kind != "list")
-    dressed = ""
-    if amounts and n_numbers >= MOSTLY * len(pairs) and len(units) <= 1:
+    dressed, enough = "", MOSTLY * len(pairs)
+    if amounts and n_numbers >= enough and len(units) <= 1:
         dressed = " in ".join(("amount", *units))
         pairs = [(value, "amount" if value in amounts else kind) for value, kind in pairs]
     kinds = Counter(kind for _, kind in pairs)
@@ -582,18 +576,21 @@ def _field(
         code = "" if any("." in str(value) for value in present) else "part numbers"
     role, kind, why = _guess(present, kinds, len(distinct), code)
     if dressed and role != "ignored":
-        kind, why = dressed, "numbers in dress"
+        plain = any(all_read_as([n for n in numbers if n not in amounts], "number", given.notation))
+        kind, why = dressed, Why.PERCENT if units == {"%"} and plain else "numbers in dress"
     elif amounts and 2 * n_numbers >= len(pairs) and (len(units) > 1 or why == Why.NEW):
         several = f"{Why.DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
         why = several if len(units) > 1 else Why.SOME_NUMBERS
-    elif others and sum(is_number(text, other) for text in others) >= MOSTLY * len(present):
+    elif n_numbers < enough <= n_numbers + sum(is_number(text, other) for text in others):
         role, kind, why = "ignored", "auto", Why.OTHER_DECIMALS
     if name in given.types or given.type_of(name) != "auto":
         role, kind, why = "input", given.type_of(name), Why.AS_GIVEN
     elif role == "ignored" and name in given.features:
         role, why = "input", ""
-    elif not dressed and 2 * kinds["text"] > len(present):
-        why = _unread_times(name, texts) or why
+    elif role != "label" and any(map(_is_total, texts)):
+        why = Why.TOTALS
+    elif not amounts and 2 * kinds["text"] > len(present):
+        why = _unread_times(name, texts, why) or why
     field = Field(name, kinds, n_missing, len(distinct), low, high, role, kind, why)
     if groups(texts, other.decimal) == "maybe":
         field = field._replace(grouped="thousands")
@@ -609,17 +606,25 @@ def _field(
     return field._replace(maybe_code=is_open and whole and few)
 
 
-def _unread_times(name: str, texts: Sequence[str]) -> str:
-    """Return why texts that look like times are none, unless they are read later; empty: no."""
+def _unread_times(name: str, texts: Sequence[str], why: str) -> str:
+    """Return why texts that look like times or numbers are none, unless they are read later."""
     if look_like_dates(texts):
         return Why.DATES
     forms = (_DATED, _CLOCK, _DURATION)
     is_time = sum(any(f.fullmatch(text.strip()) for f in forms) for text in texts)
     has_digits = all(any(map(str.isdigit, text)) for text in texts)
     named = _is_named_time(name) and has_digits
-    return Why.UNREAD if is_time >= MOSTLY * len(texts) or named else ""
+    if is_time >= MOSTLY * len(texts) or named:
+        return Why.UNREAD
+    has_number = why == Why.NEW and all(map(_NUMBER_WITHIN.fullmatch, texts))
+    return Why.SOME_NUMBERS if has_number else ""
 
 
+def _is_total(text: str) -> bool:
+    return re.sub(r"[\W_]", "", text).lower() in WORDS["totals"]
+
+
+_NUMBER_WITHIN = re.compile(r"\W*\d[\d., ]*\W*")
 _LEADING_ZERO = re.compile(r"\s*[+-]*0\d")
 _PART_NUMBER = re.compile(r"\d+[eE]\d+")
 """Programs write a dot or a sign into such numbers."""
@@ -649,11 +654,11 @@ def _without_sentinel(field: Field, numbers: Sequence[float]) -> Field:
 def _named_as_code(name: str, names: Collection[str]) -> bool:
     """Whether whole numbers of this name are codes; `names` are those of all fields."""
     *others, last = [word.lower() for word in _WORD.findall(name)] or [""]
-    if last not in _NUMBERS:
-        return last in _CODES
+    if last not in WORDS["numbers"]:
+        return last in WORDS["codes"]
     before = name[: -len(last)].lower()
     beside = {each.lower() for each in names}
-    return bool(others) and not any(before + each in beside for each in _NOT_NUMBERS)
+    return bool(others) and not any(before + each in beside for each in WORDS["not_numbers"])
 
 
 def _guess(
@@ -687,7 +692,7 @@ def _guess(
 
 
 def _is_named_time(name: str) -> bool:
-    return _is_named(name, _TIME_WORDS) or name.rpartition(".")[2].lower() in _TIMES
+    return _is_named(name, _TIME_WORDS) or name.rpartition(".")[2].lower() in WORDS["times"]
 
 
 def _is_named(name: str, words: Collection[str]) -> bool:
@@ -698,23 +703,33 @@ def _time_type(
     name: str, present: Sequence[Any], is_text: bool, notation: Notation
 ) -> FieldType | None:
     """Return the type with which most values are times; None: they are none."""
-    texts = [as_text(value).strip() for value in present]
-    if is_text and (form := year_first(texts)):
+    texts = [_in_full(as_text(value).strip(), notation) for value in present]
+    is_named = _is_named_time(name)
+    unit = next((unit for unit, words in _UNITS.items() if _is_named(name, WORDS[words])), "")
+    form = year_first(texts) if is_text else None
+    if form is None and (is_text or is_named):
+        form = part_form(texts, unit, is_named)
+    if form is None and texts and all(text.replace(".", "", 1).isdigit() for text in texts):
+        form = numeric_form(texts, is_named)
+    if form:
         return f"time {form}"
-    if all(text.replace(".", "", 1).isdigit() for text in texts):
-        form = numeric_form(texts, _is_named_time(name))
-        if form is not None:
-            return f"time {form}" if form else "time"
     times = all_read_as(present, "time", notation)
     if not times or len(times) < MOSTLY * len(present):
         return None
-    return "time" if is_text or all(_OLDEST <= time <= _LATEST for time in times) else None
+    usual = form == "" or is_text or all(_OLDEST <= time <= _LATEST for time in times)
+    return "time" if usual else None
+
+
+def _in_full(text: str, notation: Notation) -> str:
+    """Return a text with its number in full, if it is in science notation."""
+    number = notation.number(text) if "e" in text.lower() else None
+    return as_text(float(number)) if number else text
 
 
 def _is_clock(name: str, present: Sequence[Any]) -> bool:
     """Whether the values are times of day: 14:30, or whole numbers with the name of hours."""
     texts = [as_text(value).strip() for value in present]
-    hours = _is_named(name, _CLOCK_WORDS) and all(map(_HOURS.fullmatch, texts))
+    hours = _is_named(name, WORDS["clocks"]) and all(map(_HOURS.fullmatch, texts))
     return len(texts) > 1 and (hours or all(_CLOCK.fullmatch(text) for text in texts))
 
 

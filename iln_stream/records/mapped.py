@@ -45,8 +45,13 @@ _MOST_EXACT = 2**53
 """Integers below it are different doubles."""
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
 """As Python writes one, with at most 16 digits."""
-_HOUR = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-4])")
-"""2026013112, which as POSIX seconds would be of the years 2030 to 2036."""
+_DATE = re.compile(
+    r"(19|20)\d\d((0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-4])|\.?(0[1-9]|[1-4]\d?|5[0-3]))"
+)
+"""2026013112, which as POSIX seconds would be of the years 2030 to 2036; 202602 or 2026.1."""
+_CELL = re.compile(r"-?\d{1,15}(\.\d{1,15})?").fullmatch
+"""A number that is finite, as tables mostly have it."""
+_NUMBERS = frozenset(("auto", "number"))
 _NESTED = frozenset((dict, list))
 _FLOATS = frozenset((float,))
 
@@ -73,43 +78,34 @@ class KeyedInputs(Protocol):
     @property
     def names(self) -> Sequence[str]:
         """The inputs."""
-        ...
 
     @property
     def texts(self) -> Collection[str]:
         """The fields that it needs as texts."""
-        ...
 
     @property
     def numbers(self) -> Collection[str]:
         """The fields that it needs as numbers."""
-        ...
 
     def __call__(
         self, texts: Mapping[str, str], numbers: Mapping[str, float], time: float
     ) -> dict[str, float]:
         """Return the inputs of an event, by name."""
-        ...
 
     def accept(self, event_id: str | None, y: Any) -> None:
         """Take the event of the last call as an earlier one from now on; y None: no label yet."""
-        ...
 
     def label(self, event_id: str, y: Any) -> None:
         """Take a label that came later than its event."""
-        ...
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""
-        ...
 
     def state(self) -> StateDict:
         """Return what inputs of later events are made of."""
-        ...
 
     def restore(self, state: StateDict) -> None:
         """Continue from a `state()`."""
-        ...
 
 
 class MappedDecoder:
@@ -171,6 +167,7 @@ class MappedDecoder:
         self._notation = mapping.notation
         self._nulls = frozenset(mapping.null_values)
         self._null_numbers = null_numbers(mapping.null_values)
+        self._are_cells = not (typed or self._null_numbers) and self._notation.decimal == "."
         self._time_features = TimeFeatures(mapping.time_features)
         has_lags = mapping.lags or mapping.rolling_means
         self._lags = Lags(mapping.lags, mapping.rolling_means) if has_lags else None
@@ -178,6 +175,7 @@ class MappedDecoder:
         self._aggregates = aggregates
         if aggregates is not None:
             self._made |= dict.fromkeys(aggregates.names, "aggregates")
+        self._makers = {"time_features": self._time_features, "lags": self._lags}
         for feature in mapping.time_features:
             self._made |= dict.fromkeys(names_of(feature), "time_features")
         self._has_time = False
@@ -250,10 +248,8 @@ class MappedDecoder:
                 f"time: {'unknown' if time is None else time}, and aggregates need the time of "
                 "each event; set time_field, or correct it at the writer"
             )
-        texts: dict[str, str] = {}
-        for name in aggregates.texts:
-            if not self._is_missing(value := fields.get(name)):
-                texts[name] = as_text(value)
+        found = ((name, fields.get(name)) for name in aggregates.texts)
+        texts = {name: as_text(value) for name, value in found if not self._is_missing(value)}
         numbers: dict[str, float] = {}
         for name in aggregates.numbers:
             value = fields.get(name)
@@ -350,10 +346,7 @@ class MappedDecoder:
 
     def last_values(self) -> StateDict:
         """Return what inputs of later records are made of, apart from the aggregates."""
-        found = {"time_features": self._time_features.state()}
-        if self._lags is not None:
-            found["lags"] = self._lags.state()
-        return found
+        return {name: each.state() for name, each in self._makers.items() if each is not None}
 
     def restore(self, state: StateDict) -> None:
         """Continue from a `state()`."""
@@ -365,10 +358,9 @@ class MappedDecoder:
 
     def continue_after(self, values: StateDict) -> None:
         """Make inputs of later records of these `last_values()`, or of some of them."""
-        if "time_features" in values:
-            self._time_features.restore(values["time_features"])
-        if self._lags is not None and "lags" in values:
-            self._lags.restore(values["lags"])
+        for name, each in self._makers.items():
+            if each is not None and name in values:
+                each.restore(values[name])
 
     def _planned(self, names: tuple[str, ...]) -> _Plan:
         mapping = self.mapping
@@ -397,7 +389,7 @@ class MappedDecoder:
             inputs,
             others,
             types,
-            is_plain=set(types) <= {"auto", "number"} and not self._null_numbers,
+            is_plain=_NUMBERS.issuperset(types) and not self._null_numbers,
             target=mapping.target if mapping.target in names else None,
             id=mapping.id_field if mapping.id_field in names else None,
             time=parts if (parts := mapping.time_parts) and set(parts) <= set(names) else (),
@@ -431,11 +423,13 @@ class MappedDecoder:
         self, x: Fields, types: Sequence[FieldType], fields: Fields
     ) -> dict[str, float | str]:
         """Return the inputs that are not missing, as numbers and categories."""
-        found = {
-            name: self._input(name, value, kind)
-            for (name, value), kind in zip(x.items(), types, strict=True)
-            if not self._is_missing(value)
-        }
+        found: dict[str, float | str] = {}
+        for (name, value), kind in zip(x.items(), types, strict=True):
+            # As usual in a cell, and some times as fast.
+            if self._are_cells and kind in _NUMBERS and type(value) is str and _CELL(value):
+                found[name] = float(value)
+            elif not self._is_missing(value):
+                found[name] = self._input(name, value, kind)
         for name, since in self._durations.items():
             start = fields.get(since)
             if self._is_missing(start):
@@ -491,10 +485,10 @@ class MappedDecoder:
         assert isinstance(found, float)
         if not self._has_time:
             self._has_time = True
-            if self._time_type == "time" and _HOUR.fullmatch(as_text(value)):
+            if self._time_type == "time" and _DATE.fullmatch(as_text(value)):
                 warnings.warn(
                     f"{self.mapping.time_field}: {value} is read as POSIX seconds; if it is a date "
-                    f'and an hour, set types = {{"{self.mapping.time_field}" = "time %Y%m%d%H"}}',
+                    f'set types = {{"{self.mapping.time_field}" = "time %Y%m%d%H"}}, or its form',
                     IlnWarning,
                     stacklevel=2,
                 )

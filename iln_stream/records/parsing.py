@@ -1,5 +1,6 @@
 """How a record is taken apart: JSON, rows, and formats of the user's own."""
 
+import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -171,23 +172,10 @@ class OwnFormat:
             )
         found: Mapping[str, Any] = plain(fields)
         try:
-            "".join(_texts(found)).encode()
+            json.dumps(found, ensure_ascii=False, default=repr).encode()
         except UnicodeEncodeError:
             raise MalformedError(
                 f"record: decoder = {self._name} returned a text that is no Unicode (a lone "
                 "surrogate): replace such characters in it"
             ) from None
         return found
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the names and texts in a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield name
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)

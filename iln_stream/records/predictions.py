@@ -13,12 +13,10 @@ class Ahead(Protocol):
     @property
     def text(self) -> str:
         """As it is written."""
-        ...
 
     @property
     def seconds(self) -> float | None:
         """Time in seconds; None: it is a number of records."""
-        ...
 
 
 class PredictionEncoder:

@@ -22,6 +22,17 @@ _BY_WHY = {
     "first) or mdy (month first), and time_field or types.",
     Why.UNREAD: "{name} looks like times that are not read, such as {low}: name their form, as of "
     'strptime, in types ("time %d.%m.%Y %H:%M"), and the field in time_field.',
+    Why.TIME_AS_NUMBER: "{name} is taken as a number, such as {low}, though it is named like a "
+    'time: if it is one, name its form in types ("time %Y%m%d", "time hours since 1970-01-01"), '
+    "and the field in time_field.",
+    Why.CALENDAR: "{name} has times such as {low}, of years far from ours: if they are of another "
+    "calendar, or their digits are not read as they are meant, correct them at the sender.",
+    Why.ROUNDED: "{name} is written with few digits, such as {low}, so that its times are rounded: "
+    "write all digits.",
+    Why.PERCENT: "{name} has numbers with % and numbers without, which are read alike: write all "
+    "in one way if 5% and 0.05 are the same.",
+    Why.TOTALS: "{name} has totals among its values: such rows are learned as others are; leave "
+    "them out at the sender.",
     Why.NEWEST_FIRST: "{name} falls from record to record: `run` learns in the order of the file, "
     "and refuses one with the newest first: sort it by time.",
     **dict.fromkeys(
@@ -96,7 +107,11 @@ def proposed(fields: Sequence[Field], given: Mapping[str, Any] | None = None) ->
     settings.update(given)
     if ignore := [*given.get("ignore", ()), *ignored]:
         settings["ignore"] = ignore
-    types = {each.name: each.type for each in guessed if each.type != "auto"}
+    types = {
+        settings["time_field"] if each.role == "time" else each.name: each.type
+        for each in guessed
+        if each.type != "auto"
+    }
     if types := {**given.get("types", {}), **types}:
         settings["types"] = types
     if "null_values" not in given and (sentinels := sentinels_of(fields)):

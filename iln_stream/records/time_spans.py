@@ -12,7 +12,7 @@ from iln_stream.records.values import USUAL, FieldType, Notation, as_input
 
 _DAY = 86_400.0
 _FORMS = {
-    6: ("%Y%m", "%y%m%d"), 7: ("%m.%Y", "%Y.%m"), 8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"),
+    6: ("%Y%m", "%y%m%d", "%G%V"), 7: ("%m.%Y", "%Y.%m"), 8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"),
     10: ("%Y%m%d%H",), 12: ("%Y%m%d%H%M",), 14: ("%Y%m%d%H%M%S",),
 }  # fmt: skip
 """Of numbers, by how many characters they have."""
@@ -47,6 +47,60 @@ def all_read_as(values: Iterable[Any], kind: FieldType, notation: Notation = USU
     return [found for value in values if (found := read_as(value, kind, notation)) is not None]
 
 
+_YEAR_FIRST_PART = re.compile(r"(?P<year>\d{4})(?P<mark>[-/.: ]?)(?P<part>\d{1,3})")
+_YEAR_LAST_PART = re.compile(r"(?P<part>\d{1,2})(?P<mark>[-/.: ])(?P<year>\d{4})")
+
+
+def part_form(texts: Sequence[str], unit: str, is_named: bool) -> str | None:
+    """Return the form of years with a quarter, a week or a day of the year; None: others.
+
+    Parameters
+    ----------
+    texts
+        The values.
+    unit
+        What the name of the field says: `quarter`, `week`, or nothing.
+    is_named
+        Whether the field has a name of times; weeks and days need one.
+
+    Examples
+    --------
+    >>> from iln_stream.records.time_spans import part_form
+    >>> part_form(["202052", "202053", "202101"], "week", is_named=True)
+    '%G%V'
+    >>> part_form(["1990.3", "1990.4", "1991.1", "1991.2"], "", is_named=True)
+    '%Y.%q'
+    >>> part_form(["2/1990", "3/1990", "4/1990"], "", is_named=True)  # months
+
+    """
+    for pattern, order in ((_YEAR_FIRST_PART, "{2}{1}{0}"), (_YEAR_LAST_PART, "{0}{1}{2}")):
+        found = [match for text in texts if (match := pattern.fullmatch(text))]
+        years, marks = {each["year"] for each in found}, {each["mark"] for each in found}
+        if len(found) < len(texts) or len(marks) != 1:
+            continue
+        if not are_years([*map(int, years)]) or (not unit and len(years) == len(set(texts))):
+            return None
+        parts = {each["part"] for each in found}
+        last = max(map(int, parts))
+        if last <= 4 and (unit == "quarter" or (parts == {*"1234"} and len(years) > 1)):
+            form = order.format("%q", *marks, "%Y")
+        elif last <= 53 and is_named and (unit == "week" or (last > 12 and marks != {""})):
+            form = order.format("%V", *marks, "%G")
+        elif last <= 366 and is_named and {*map(len, parts)} == {3}:
+            form = order.format("%j", *marks, "%Y")
+        else:
+            return None
+        times = _times_in(form, texts)
+        return form if times and is_monotonic(times) else None
+    return None
+
+
+def _times_in(form: str, texts: Sequence[str]) -> list[float]:
+    """Return the times of texts of a form; none if one has another."""
+    times = all_read_as(texts, f"time {form}")
+    return times if len(times) == len(texts) else []
+
+
 def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
     """Return the form of numbers that are dates, or days; empty: as they are; None: no dates.
 
@@ -71,8 +125,8 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
     sizes = {len(text) for text in texts if not _OCTOBER.fullmatch(text)}
     size = sizes.pop() if len(sizes) == 1 else 0
     for form in _FORMS.get(size, ()):
-        times = all_read_as(texts, f"time {form}")
-        if len(times) == len(texts) and min(times) >= _OLDEST and max(times) < _LATEST:
+        times = _times_in(form, texts)
+        if times and not has_odd_years(times):
             is_usual, grows = form.startswith("%Y"), is_monotonic(times)
             sure = is_usual and (size > 8 or (size == 8 and (is_named or grows)))
             if sure or (is_named and grows):
@@ -83,6 +137,9 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
         for (low, high), since in ((_EXCEL, "1899-12-30"), (_DAYS, "1970-01-01")):
             if all(low <= number < high for number in numbers):
                 return f"days since {since}"
+        steps = {round(12 * (b - a)) for a, b in pairwise(numbers)}
+        if are_years((numbers[0], numbers[-1]), whole=False) and steps in ({1}, {3}):
+            return "years"
     return None
 
 
@@ -101,11 +158,8 @@ def year_first(texts: Sequence[str]) -> str | None:
         return None
     clock = (" %H:%M" if found[2] else "") + (":%S" if found[3] else "")
     forms = ["{1}{0}{2}{0}{3}{4}".format(found[1], *order, clock) for order in _ORDERS]
-    spans = {}
-    for form in forms:
-        times = all_read_as(texts, f"time {form}")
-        if len(times) == len(texts) and is_monotonic(times):
-            spans[form] = max(times) - min(times)
+    times = {form: _times_in(form, texts) for form in forms}
+    spans = {form: max(ts) - min(ts) for form, ts in times.items() if ts and is_monotonic(ts)}
     own = spans.pop(forms[0], 0.0)
     return forms[0] if own and all(span > own for span in spans.values()) else None
 
@@ -113,6 +167,16 @@ def year_first(texts: Sequence[str]) -> str | None:
 def is_monotonic(numbers: Sequence[float]) -> bool:
     """Return whether numbers only grow, or only fall."""
     return list(numbers) in (sorted(numbers), sorted(numbers, reverse=True))
+
+
+def are_years(numbers: Sequence[float], *, whole: bool = True) -> bool:
+    """Return whether all numbers are years of our time."""
+    return all(1_500 <= each < 2_200 and (each == int(each) or not whole) for each in numbers)
+
+
+def has_odd_years(times: Sequence[float]) -> bool:
+    """Return whether times are of years that are rather those of another calendar."""
+    return not all(_OLDEST <= time < _LATEST for time in times)
 
 
 def ordered_share(times: Sequence[float]) -> float:

@@ -12,13 +12,15 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Literal
 
+from iln_stream.records.words import WORDS
+
 _YEAR_1, _YEAR_10000 = -62_135_596_800.0, 253_402_300_800.0
 """Their first moments in POSIX seconds."""
 
 _TO = re.compile(r"\s+[-\u2013]\s+|(?<=[\dZ])/(?=\d{4}-)")
 """Between the two ends of a period."""
 
-_NUMBER_OF_TIME = re.compile(r"[+-]?\d+(\.\d+)?")
+_NUMBER_OF_TIME = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 _LARGEST = 1e21
 """Nanoseconds; beyond the year 9999."""
@@ -34,24 +36,14 @@ DateOrder = Literal["ymd", "dmy", "mdy"]
 
 _EXPECTED = "expected a time, such as 2026-01-31T12:00:00Z or POSIX seconds"
 
-_MONTHS = (
-    "january janvier januari jänner gennaio enero janeiro",
-    "february février februari febbraio febrero fevereiro", "march mars märz marzo mrt maart",
-    "april avril aprile abril", "may mai maggio mayo mei maj", "june juin juni giugno junio junho",
-    "july juillet juli luglio julio julho", "august août agosto augustus",
-    "september septembre settembre septiembre setembro",
-    "october octobre oktober ottobre octubre outubro", "november novembre noviembre",
-    "december décembre dezember dicembre diciembre dezembro",
-)  # fmt: skip
-"""Names of months in Dutch, English, French, German, Italian, Portuguese, Spanish and Swedish; at
-least three letters tell."""
-
 _YEAR = r"(?P<y>\d{4})"
 _OTHER_YEAR = r"(?P<y>\d{4}|\d{2})"
 _NAME = r"(?P<name>[^\W\d_]{3,})\.?"
 _DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th|er|\.)?"
+_WEEK = r"(?:[CK]?W|wk|week|woche|sem(?:aine|ana)?|S(?=\d\d)|uge|uke)\.?[- ]?(?P<w>\d{1,2})"
 _WEEKDAY = r"(?:[^\W\d_]+\.?,?\s+)?"
 _CLOCK = (
+    r"(?:(?P<early>오전|上午|午前)|(?P<late>오후|下午|午後))?\s*"
     r"(?P<h>\d{1,2})(?:[:.h]?(?P<min>\d{2})(?:[:.](?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?)?)?"
     r"(?:\s*(?P<half>[ap])\.?\s?m\.?)?"
 )
@@ -65,12 +57,14 @@ _DATES = (
     rf"{_NAME}(?:[-/ .,]*{_YEAR}|-(?P<yy>\d{{2}}))",
     rf"{_YEAR}(?:[-/ ]|M)(?P<m>\d{{1,2}})",
     rf"(?P<m>\d{{1,2}})[-/]{_YEAR}",
-    rf"{_YEAR}[- ]?Q(?P<q>[1-4])",
-    rf"(?:Q(?=[1-4])|(?=[1-4]Q))(?P<q>[1-4])Q?[- /]?{_YEAR}",
+    rf"{_YEAR}[-: ]?[QT](?P<q>[1-4])",
+    rf"(?:[QT](?=[1-4])|(?=[1-4]\.?\s?[QT]))(?P<q>[1-4])(?:\.?\s?[QT][a-z]*)?[- /]?{_YEAR}",
+    rf"{_YEAR}[-/ ]?{_WEEK}",
+    rf"{_WEEK}[-/ .,]+{_YEAR}",
 )
 _ORDERED = {
-    "dmy": rf"(?P<d>\d{{1,2}})(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep){_OTHER_YEAR}",
-    "mdy": rf"(?P<m>\d{{1,2}})(?P<sep>[-/.])(?P<d>\d{{1,2}})(?P=sep){_OTHER_YEAR}",
+    "dmy": rf"(?P<d>\d{{1,2}})(?P<sep>[-/.]\s?)(?P<m>\d{{1,2}})(?P=sep){_OTHER_YEAR}",
+    "mdy": rf"(?P<m>\d{{1,2}})(?P<sep>[-/.]\s?)(?P<d>\d{{1,2}})(?P=sep){_OTHER_YEAR}",
 }
 
 
@@ -171,14 +165,17 @@ def _moment(parts: dict[str, str | None]) -> dt.datetime:
     else:
         month = int(parts.get("m") or 1)
     hour = int(parts.get("h") or 0)
-    if half := parts.get("half"):
+    late = parts.get("late") or (parts.get("half") or "").lower() == "p"
+    if late or parts.get("early") or parts.get("half"):
         if not 1 <= hour <= 12:
             raise ValueError(_EXPECTED)
-        hour = hour % 12 + 12 * (half.lower() == "p")
+        hour = hour % 12 + 12 * bool(late)
     minute, second = int(parts.get("min") or 0), int(parts.get("s") or 0)
     micro = int((parts.get("f") or "0").ljust(6, "0")[:6])
     is_end = hour == 24 and not (minute or second or micro)
     day = int(parts.get("d") or 1)
+    if week := parts.get("w"):  # begins on its Monday
+        year, month, day = dt.date.fromisocalendar(year, int(week), 1).timetuple()[:3]
     moment = dt.datetime(year, month, day, 0 if is_end else hour, minute, second, micro)
     zone = (parts.get("zone") or "").upper().removeprefix("UTC").removeprefix("GMT")
     if zone not in ("", "Z"):
@@ -190,10 +187,10 @@ def _moment(parts: dict[str, str | None]) -> dt.datetime:
 def _month(name: str) -> int:
     """Return the number of the month with this name, or whose name begins so."""
     wanted = _plain(name)
-    for number, names in enumerate(_MONTHS, start=1):
-        if any(_plain(each).startswith(wanted) for each in names.split()):
-            return number
-    raise ValueError(_EXPECTED)
+    found = (at for at, each in enumerate(WORDS["months"]) if _plain(each).startswith(wanted))
+    if (at := next(found, None)) is None:
+        raise ValueError(_EXPECTED)
+    return at % 12 + 1
 
 
 def _plain(name: str) -> str:
@@ -213,8 +210,9 @@ def time_in(form: str) -> Callable[[float | str], float]:
     Parameters
     ----------
     form
-        As in Python's `strptime`, `%Y%m%d%H`; or a number of `days`, `hours`, `minutes` or
-        `seconds` since a date, such as `days since 1899-12-30` as in Excel.
+        As in Python's `strptime`, `%Y%m%d%H`, also with `%q` for a quarter and `%G-%V` for a week;
+        or a number of `days`, `hours`, `minutes` or `seconds` since a date, such as `days since
+        1899-12-30` as in Excel; or `years`, such as 2026.25, to the day.
 
     Raises
     ------
@@ -228,20 +226,26 @@ def time_in(form: str) -> Callable[[float | str], float]:
     (90000.0, 43200.0)
 
     """
+    if form == "years":
+        return lambda value: _checked(round((float(value) - 1970) * 365.25) * 86_400.0)
     if since := _SINCE.fullmatch(form):
         unit, start = _SECONDS[since[1]], posix_seconds(since[2])
         return lambda value: _checked(start + unit * float(value))
     if "%" not in form:
         raise ValueError(
-            "a form of times is one of strptime, such as %d.%m.%y, or `days since 1899-12-30`"
+            "a form of times is one of strptime, such as %d.%m.%y, `days since 1899-12-30` or years"
         )
+    is_week = "%V" in form and "%u" not in form
+    python = form.replace("%q", "%m") + " %u" * is_week
 
     def read(value: float | str) -> float:
         text = str(value).strip().removesuffix(".0")
         if form == "%Y.%m" and len(text) == len("2026.1"):
             text += "0"  # as a number, 2026.10 has lost its last digit, and 2026.01 has not
         try:
-            moment = dt.datetime.strptime(text, form)
+            moment = dt.datetime.strptime(text + " 1" * is_week, python)
+            if "%q" in form:
+                moment = moment.replace(month=3 * moment.month - 2)
         except ValueError:
             raise ValueError(f"expected a time of the form {form}") from None
         return _checked((moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp())

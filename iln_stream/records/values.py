@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
 from math import isfinite
 from typing import Any, NamedTuple
@@ -32,21 +32,8 @@ def plain(value: Any) -> Any:
     """
     if type(value) in _AS_THEY_ARE:
         return value
-    if isinstance(value, Mapping):
-        return {str(name): plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, Decimal):
-        return _number(value)
-    if isinstance(value, dt.datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=dt.UTC)).timestamp()
-    if isinstance(value, dt.date):
-        return dt.datetime(value.year, value.month, value.day, tzinfo=dt.UTC).timestamp()
-    if isinstance(value, dt.time):
-        return value.hour * 3600.0 + value.minute * 60 + value.second + value.microsecond / 1e6
-    if isinstance(value, dt.timedelta):
-        return value.total_seconds()
-    return str(value) if isinstance(value, UUID) else value
+    found = (convert(value) for kind, convert in _PLAIN_OF if isinstance(value, kind))
+    return next(found, value)
 
 
 def _number(value: Decimal) -> float:
@@ -54,6 +41,17 @@ def _number(value: Decimal) -> float:
     exponent = value.as_tuple().exponent
     return int(value) if isinstance(exponent, int) and exponent >= 0 else float(value)
 
+
+_PLAIN_OF: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (Mapping, lambda value: {str(name): plain(inner) for name, inner in value.items()}),
+    ((list, tuple), lambda value: [*map(plain, value)]),
+    (Decimal, _number),
+    (dt.datetime, lambda v: (v if v.tzinfo else v.replace(tzinfo=dt.UTC)).timestamp()),
+    (dt.date, lambda v: dt.datetime(v.year, v.month, v.day, tzinfo=dt.UTC).timestamp()),
+    (dt.time, lambda v: v.hour * 3600.0 + v.minute * 60 + v.second + v.microsecond / 1e6),
+    (dt.timedelta, dt.timedelta.total_seconds),
+    (UUID, str),
+)
 
 FieldType = str
 """`number`, `category`, `boolean`, `time` or `auto`, which takes text that is a number as a number,
@@ -260,6 +258,8 @@ def _time(name: str, value: Any, kind: FieldType, notation: Notation) -> float:
     if isinstance(value, bool):
         raise MalformedError(_wrong(name, "time", value))
     try:
+        if isinstance(value, str) and notation.decimal == ",":
+            value = notation.number(value) or value
         if kind != "time":
             return time_in(kind.removeprefix(_TIME))(value)
         return posix_seconds(value, notation.date_order)

@@ -173,7 +173,7 @@ class FormatSettings(SettingsGroup):
         description="Your own format: `package.module:attribute` of a function that takes a "
         "record's bytes and returns its fields as a mapping.",
     )
-    separator: Literal[",", ";", "tab", "|", "blank"] = Field(
+    separator: Literal[",", ";", "tab", "|", "^", "~", "blank"] = Field(
         default=",",
         description="Character between the cells of a CSV file; `blank`: any number of them.",
     )

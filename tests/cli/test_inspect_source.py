@@ -104,8 +104,8 @@ def test_a_spreadsheet_of_another_country(command, tmp_path):
     (tmp_path / "a.csv").write_bytes(text.encode())
     done = command("inspect-source", "a.csv")
     assert done.code == 0, done.err
-    for found in ("cells separated by ;", "a decimal comma", "the day first"):
-        assert f"It has {found}" in done.err or f"with {found}" in done.err
+    for found in ("separator = ';'", "decimal = ','", "date_order = 'dmy'"):
+        assert f"It is read with {found}." in done.err
     assert '"Außen Temp" = "number"' in done.out
     settings = tomllib.loads(done.out)
     assert (settings["separator"], settings["decimal"], settings["date_order"]) == (";", ",", "dmy")

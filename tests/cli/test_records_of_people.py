@@ -37,6 +37,14 @@ TEMP = [f"{10 + i % 7}.5" for i in range(N)]
 ISO = [f"{hour:%Y-%m-%d %H:%M}" for hour in HOURS]
 COMMA = [str(value).replace(".", ",") for value in LOAD]
 
+WEEKS = [dt.date(2020, 1, 6) + dt.timedelta(weeks=i) for i in range(N)]
+QUARTERS = [(1990 + i // 4, i % 4 + 1) for i in range(N)]
+
+
+def week(form, day):
+    return day.strftime(form)
+
+
 FILES = {
     "dollar": ("a.csv", text(["at", "load"], [ISO, [f'"${v * 100:,.2f}"' for v in LOAD]]),
                {"types": {"load": "amount in $"}, "time_field": "at"}),
@@ -188,6 +196,55 @@ FILES = {
     "comma and exponent": ("a.csv", text(["temp", "load"], [
         [f"{v:.4E}".replace(".", ",") for v in LOAD], COMMA], ";"),
         {"decimal": ",", "types": {"temp": "number"}}),
+    **{f"weeks {form}": ("a.csv", text([name, "load"], [[week(form, d) for d in WEEKS], LOAD]),
+                         {"time_field": name, "time_features": ["day_of_year"], **types})
+       for name, form, types in (
+           ("week", "%G%V", {"types": {"week": "time %G%V"}}),
+           ("week", "%V/%G", {"types": {"week": "time %V/%G"}}),
+           ("KW", "%G-%V", {"types": {"KW": "time %G-%V"}}),
+           ("Woche", "KW %V/%G", {}), ("Kalenderwoche", "%G KW%V", {}), ("at", "%G-W%V", {}),
+       )},
+    **{f"quarters {form}": ("a.csv", text([name, "load"],
+                                          [[form.format(*each) for each in QUARTERS], LOAD]),
+                            {"time_field": name, "time_features": ["day_of_year"], **types})
+       for name, form, types in (
+           ("date", "{}.{}", {"types": {"date": "time %Y.%q"}}),
+           ("quarter", "{1}/{0}", {"types": {"quarter": "time %q/%Y"}}),
+           ("obs", "{}:{}", {"types": {"obs": "time %Y:%q"}}),
+           ("quarter", "{}{}", {"types": {"quarter": "time %Y%q"}}),
+           ("at", "Q{1} {0}", {}), ("at", "{}Q{}", {}), ("trimestre", "T{1} {0}", {}),
+       )},
+    "year and week": ("a.csv", text(["year", "week", "load"], [
+        [week(form, d) for d in WEEKS] for form in ("%G", "%V")] + [LOAD]),
+        {"time_field": "year + week", "types": {"year + week": "time %G %V"}}),
+    "year and quarter": ("a.jsonl", "".join(
+        json.dumps({"year": y, "quarter": q, "load": v}) + "\n"
+        for (y, q), v in zip(QUARTERS, LOAD, strict=True)),
+        {"time_field": "year + quarter", "types": {"year + quarter": "time %Y %q"}}),
+    "year and day of year": ("a.csv", text(["year", "doy", "load"], [
+        [d.year for d in DAYS], [f"{d:%j}" for d in DAYS], LOAD]), {"time_field": "year + doy"}),
+    "yyyyddd": ("a.csv", text(["date", "load"], [[f"{d:%Y%j}" for d in DAYS], LOAD]),
+                {"types": {"date": "time %Y%j"}}),
+    "yymmdd that could be weeks": ("a.csv", text(["date", "load"], [
+        [f"{d - dt.timedelta(days=2200):%y%m%d}" for d in DAYS], LOAD]),
+        {"types": {"date": "time %y%m%d"}}),
+    "decimal years": ("a.csv", text(["decimal_date", "load"], [
+        [f"{1990 + i / 12:.3f}" for i in range(N)], LOAD]),
+        {"types": {"decimal_date": "time years"}, "time_features": ["day_of_year"]}),
+    "science notation": ("a.csv", text(["timestamp", "load"], [
+        [f"{1e3 * h.replace(tzinfo=dt.UTC).timestamp():.9e}" for h in HOURS], LOAD]),
+        {"time_field": "timestamp", "time_features": ["hour", "weekday"]}),
+    "science notation with commas": ("a.csv", text(["at", "load"], [
+        [f"{h.replace(tzinfo=dt.UTC).timestamp():.9E}".replace(".", ",") for h in HOURS], COMMA],
+        ";"), {"time_field": "at", "time_features": ["hour", "weekday"]}),
+    "carets": ("a.csv", text(["at", "temp", "load"], [ISO, TEMP, LOAD], "^"), {"separator": "^"}),
+    "tildes": ("a.txt", text(["at", "temp", "load"], [ISO, TEMP, LOAD], "~"), {"separator": "~"}),
+    "blanks after dots": ("a.csv", text(["Datum", "load"], [
+        [f"{d.day}. {d.month}. {d.year}" for d in DAYS], LOAD]),
+        {"time_field": "Datum", "date_order": "dmy"}),
+    "AM and PM in Korean": ("a.csv", text(["at", "load"], [
+        [f"{h:%Y-%m-%d} {'오전' if h.hour < 12 else '오후'} {h:%I:%M}" for h in HOURS], LOAD]),
+        {"time_field": "at", "time_features": ["hour", "weekday"]}),
     "an id alone": ("a.csv", text(["id", "load"], [[f"k{i}" for i in range(N)], LOAD]),
                     {"target": "load", "ignore": ["id"]}),
 }  # fmt: skip
@@ -264,6 +321,21 @@ REMARKS = {
     "few integers": (["a", "load"], [TEMP, [i % 5 for i in range(N)]],
                      '"load" has 5 different whole numbers: if they are classes'),
     "one value": (["a", "load"], [TEMP, [0] * N], '"load" is always 0.0 in the records'),
+    "the name of a time": (["timestamp", "load"], [range(474_792, 474_792 + N), LOAD],
+                           '"timestamp" is taken as a number, such as 474792.0, though it is '),
+    "another calendar": (["at", "load"], [[f"{d.year + 543}-{d:%m-%d}" for d in DAYS], LOAD],
+                         '"at" has times such as "2569-'),
+    "rounded times": (["at", "load"], [[f"{1.7e12 + 3.6e8 * i:.3E}" for i in range(N)], LOAD],
+                      '"at" is written with few digits'),
+    "totals": (["shop", "load"], [["a", "b", "c", "d", "Total"] * 12, LOAD], '"shop" has totals'),
+    "some per cent": (["rate", "load"], [[f"{v}%" if i % 2 else f"0.{i:02}"
+                                          for i, v in enumerate(TEMP)], LOAD],
+                      '"rate" has numbers with % and numbers without'),
+    "some commas": (["temp", "load"], [[v.replace(".", ",") if i % 3 else f"{i}.25"
+                                        for i, v in enumerate(COMMA)], LOAD],
+                    '"temp" is no number (numbers with another decimal sign'),
+    "marks of texts": (["temp", "load"], [[f"'{v}" for v in LOAD], LOAD],
+                       '"temp" is no number (numbers and texts that hardly repeat)'),
     "999.9": (["a", "load"], [[999.9 if i % 9 == 0 else v for i, v in enumerate(TEMP)], LOAD],
               '"a" is 999.9 again and again'),
 }  # fmt: skip
@@ -300,6 +372,11 @@ def test_the_year_of_a_long_file(command, tmp_path):
         ("a.json", b'{\n"a": 1\n}\n{\n"a": 2\n}', "from line 4 on: `jq -c . a.json`"),
         ("a.csv", b"<!DOCTYPE html><html>\n<p>404</p>\n", "is a page in HTML or XML"),
         ("a.csv", b"PK\x03\x04 and no more", "no whole archive"),
+        ("a.csv", b"at::load\n" + 9 * b"12:30::1.5\n", "by `sed $'s,::,|,g' a.csv`"),
+        ("a.dat", b"at::load\n" + 9 * b"1 12:30::1.5\n", "by `sed $'s,::,|,g' a.dat`"),
+        ("a.csv", b"a*load\n" + 9 * b"7*1.5\n", r"by `sed $'s,\\*,|,g' a.csv`"),
+        ("a.txt", b"@relation a\n@data\n1,2\n", "is in ARFF: read it with"),
+        ("a.txt", 9 * b"1.5 1:7.25 2:0.5\n", "is in LIBSVM's form"),
         ("a.txt", b"lines\n" + b"".join(b"text-%d\n" % i for i in range(60)), "no field can be"),
     ],
 )

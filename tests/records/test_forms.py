@@ -1,10 +1,9 @@
 """Forms in which people write numbers and times: each that the documents name, and refusals."""
 
-import sys
 from math import isfinite
-from pathlib import Path
 
 import pytest
+from forms_table import FORMS, PAGE, table
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -15,9 +14,6 @@ from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import parse_json
 from iln_stream.records.times import posix_seconds, time_in
 from iln_stream.records.values import Notation, as_input, check_type
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
-from forms_table import FORMS, PAGE, table
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form[0])

@@ -284,6 +284,18 @@ def test_guessed_orders(texts, order):
     assert guessed_notation({"a": text} for text in texts).date_order == order
 
 
+def test_the_form_of_a_given_time():
+    """A time that the settings name is read by its form, too; one without values has none."""
+    weeks = [{"w": 202040 + i, "price": i / 2} for i in range(12)]
+    (found, _) = inspect_fields(weeks, FieldMapping("price", time_field="w"))
+    assert (found.role, found.type) == ("time", "auto")  # no name says that they are weeks
+    named = [{"week": 202040 + i, "price": i / 2} for i in range(12)]
+    (found, _) = inspect_fields(named, FieldMapping("price", time_field="week"))
+    assert (found.role, found.type) == ("time", "time %G%V")
+    (found, _) = inspect_fields([{"week": None, "price": 1.5}], FieldMapping(time_field="week"))
+    assert (found.role, found.type) == ("time", "auto")
+
+
 def test_an_id_with_two_labels_is_none():
     """A house that is sold twice is no repeated record, which would not be learned."""
     records = [{"id": f"h{i % 990}", "rooms": i % 7, "price": 100 + i} for i in range(1_000)]

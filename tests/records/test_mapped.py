@@ -224,11 +224,12 @@ def test_rows_of_text():
         assert decode({"a": "2", "y": None}, None).y is None
 
 
-def test_a_date_that_would_be_seconds():
-    """Digits that are a date and an hour may be seconds of the year 2034: it is said once."""
+@pytest.mark.parametrize("at", [2026013112, 202653, 2026.1, 20264])
+def test_a_date_that_would_be_seconds(at):
+    """Digits that are a date and an hour, a week or a quarter are read as seconds: it is said."""
     decode = decoder(target="y", time_field="at")
-    with pytest.warns(IlnWarning, match="at: 2026013112 is read as POSIX seconds; .* %Y%m%d%H"):
-        assert decode(b'{"at": 2026013112, "y": 1}', None).time == 2_026_013_112.0
+    with pytest.warns(IlnWarning, match=f"at: {at} is read as POSIX seconds; .* %Y%m%d%H"):
+        assert decode(b'{"at": %r, "y": 1}' % at, None).time == at
 
 
 def test_time_features_go_on_after_a_restart():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from json_schemas import FOLDER, as_text, schemas
 from pydantic import ValidationError
 
 from iln_stream.records import (
@@ -16,7 +17,6 @@ from iln_stream.records import (
     read_prediction,
 )
 from iln_stream.records.messages import KEY_LIMIT, PAYLOAD_LIMIT, Model
-from iln_stream.records.schemas import FOLDER, as_text, schemas
 
 
 @given(st.binary(), st.integers(0, 2**63 - 1), st.text(st.characters(codec="utf-8")))
@@ -166,7 +166,7 @@ def test_impossible_places_and_versions(wrong):
 def test_committed_schema_is_current(name):
     """The committed schemas match the code, so every change of the format shows in a diff."""
     assert (FOLDER / name).read_text(encoding="utf-8") == as_text(schemas()[name]), (
-        f"{name} is out of date: run python -m iln_stream.records.schemas"
+        f"{name} is out of date: run make docs"
     )
     assert {file.name for file in FOLDER.iterdir()} == set(schemas())
 

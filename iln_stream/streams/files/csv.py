@@ -138,7 +138,7 @@ def _opened(path: Path) -> TextIO:
     return io.TextIOWrapper(open_utf_8(path), newline="", encoding="utf-8-sig")
 
 
-SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "blank": " "}
+SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "^": "^", "~": "~", "blank": " "}
 """Characters by the names that the setting `separator` has for them."""
 
 
@@ -156,6 +156,14 @@ def _guessed_separator(lines: Sequence[str], preferred: str) -> str | None:
     if len(tables) > 1:  # the blank in `2026-01-01 12:00` separates nothing
         tables.pop("blank", None)
     return min(tables, key=lambda name: (tables[name].n_before, -tables[name].width), default=None)
+
+
+def _other_separator(lines: Sequence[str]) -> str:
+    """Return marks between words that are as often in each line; empty: there are none."""
+    found = [Counter(_MARKS.findall(line)) for line in lines] or [Counter()]
+    others = found[0].keys() - {*SEPARATORS.values()}
+    same = (mark for mark in others if len({each[mark] for each in found}) == 1)
+    return max(same, key=len, default="") if len(found) > 1 else ""
 
 
 class _Table(NamedTuple):
@@ -236,6 +244,13 @@ _COMMENT = "#"
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 """A byte order mark; of files that were joined each has one."""
 _SINGLE_QUOTES = re.compile(r"('[^']+'[\s,;|]+)+")
+_MARKS = re.compile(r"(?<=\w)([^\w\s.'\"+-]+)(?=[-\w])")
+_NO_ROWS = {
+    r"<(!doctype|html|\?xml)": "a page in HTML or XML, no CSV file: download it again",
+    r"@relation": "in ARFF: read it with scipy.io.arff or OpenML, and write it as CSV",
+    r"[^\s:]+( \d+:\S+)+\s": "in LIBSVM's form: read it with scikit-learn, and write it as CSV",
+}
+"""What begins so is no file of rows."""
 _SEPARATOR_LINE = re.compile(r"sep=.\s*")
 """By which a spreadsheet knows the separator."""
 
@@ -303,13 +318,22 @@ def layout_of(path: Path, separator: str = ",", columns: Sequence[str] = ()) -> 
             lines = list(islice(_lines(opened, path.name, []), _FIRST_LINES))
     except READ_ERRORS as error:
         raise unreadable(path, error) from error
-    if "".join(lines).lstrip().lower().startswith(("<!doctype", "<html", "<?xml")):
-        raise SourceError(f"{path.name} is a page in HTML or XML, no CSV file: download it again")
-    guessed = _guessed_separator([*_table_lines(lines).values()], separator)
+    for mark, what in _NO_ROWS.items():
+        if re.match(mark, "".join(lines).lstrip(), re.IGNORECASE):
+            raise SourceError(f"{path.name} is {what}")
+    body = [*_table_lines(lines).values()]
+    guessed = _guessed_separator(body, separator)
     if guessed not in (separator, None):
         raise _LacksError(
             f"{path.name}: its columns seem to be separated by {guessed}, not by {separator}",
             separator=guessed,
+        )
+    mark = _other_separator(body) if guessed in (None, "blank") else ""
+    if len(mark) > (guessed == "blank"):
+        in_shell = re.escape(mark).encode("unicode_escape").decode()
+        raise SourceError(
+            f"{path.name}: its columns seem to be separated by {mark!r}, which is none of "
+            f"{' '.join(SEPARATORS)}: replace it, as by `sed $'s,{in_shell},|,g' {path.name}`"
         )
     return _layout(path.name, lines, separator, columns)
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of all messages; `python -m iln_stream.records.schemas` writes the files."""
+"""Writes the JSON Schemas of all messages, which the package contains."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from iln_stream.records.messages import DeadLetter, Event, Label, Prediction
 
-FOLDER = Path(__file__).parent / "schemas"
+FOLDER = Path(__file__).parents[1] / "iln_stream" / "records" / "schemas"
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
