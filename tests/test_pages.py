@@ -352,7 +352,7 @@ def test_several_targets(here: Path) -> None:
 def with_free_ports(script: str) -> str:
     """Replace the ports of a script, which others on this machine may use."""
     script = script.replace("iln-stream run", f"iln-stream run --metrics-port {free_port()}")
-    script = script.replace("iln-stream serve --events", "iln-stream serve --port 8080 --events")
+    script = re.sub("iln-stream serve (?=--events|--models)", "iln-stream serve --port 8080 ", script)
     for port in ("8080", "8081", "8090"):
         script = script.replace(port, str(free_port()))
     return script
@@ -404,6 +404,17 @@ def test_tutorial(tmp_path: Path) -> None:
     assert [each["id"] for each in predictions] == ["A-1", "A-2", "A-3", "A-4"]
     assert records[-1]["model"]["n_learned"] == 4
     assert 10 < records[-1]["predictions"][0]["y_pred"] < 70
+
+
+def test_fraud(tmp_path: Path) -> None:
+    """The losses are those that the page states: aggregates by key more than halve them. An answer
+    over HTTP says how old what it knows of the card is."""
+    printed = run_script(with_free_ports("".join(blocks("fraud.md", "sh"))), tmp_path)
+    losses = [float(loss) for loss in re.findall(r"log loss ([0-9.]+)", printed)]
+    assert losses == pytest.approx([0.1275, 0.0454], abs=0.005)
+    answer = answers(printed)[-1]
+    assert answer["predictions"][0]["probabilities"]["false"] > 0.5
+    assert answer["model"]["keys_age_seconds"] >= 0.0
 
 
 def test_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
