@@ -352,7 +352,9 @@ def test_several_targets(here: Path) -> None:
 def with_free_ports(script: str) -> str:
     """Replace the ports of a script, which others on this machine may use."""
     script = script.replace("iln-stream run", f"iln-stream run --metrics-port {free_port()}")
-    script = re.sub("iln-stream serve (?=--events|--models)", "iln-stream serve --port 8080 ", script)
+    script = re.sub(
+        "iln-stream serve (?=--events|--models)", "iln-stream serve --port 8080 ", script
+    )
     for port in ("8080", "8081", "8090"):
         script = script.replace(port, str(free_port()))
     return script
