@@ -276,6 +276,11 @@ def saved_fields(
     return missing
 
 
+def is_one_series(settings: RecordSettings) -> bool:
+    """Return whether the times of records, read one after the other, should grow."""
+    return bool(settings.horizon and settings.time_field and not settings.series)
+
+
 def check_format(settings: FormatSettings, stream: Scheme) -> None:
     """Refuse a format that does not fit the stream or the other settings."""
     if settings.decoder is not None:

@@ -283,6 +283,13 @@ class ForecastSettings(SettingsGroup):
         "`target`, whose present value is an input; each horizon has its own learner, scores and "
         "predictions. Unset: the label is in the record, or arrives later with the event's id.",
     )
+    series: TextList = Field(
+        default=(),
+        description="Fields that tell several series of one stream apart, comma-separated, such as "
+        "`shop,article`. Horizons, lags, rolling means and trivial predictors are then those of a "
+        "record's own series; one learner learns all series, relative to the level of each. A "
+        "record without one of the fields is a dead letter. Unset: the stream is one series.",
+    )
     forecast: Literal["value", "change"] = Field(
         default="value",
         description="What the learner and each challenger learn with `horizon`: the later `value` "

@@ -25,6 +25,7 @@ from iln_stream.loop.progress import Progress, WarmUpProgress
 from iln_stream.records import PredictionEncoder
 from iln_stream.records.time_inputs import Lags
 from iln_stream.service.assembly import Assembly
+from iln_stream.service.decoding import is_one_series
 from iln_stream.service.http import serves_live
 from iln_stream.service.learners import (
     build_details,
@@ -305,8 +306,9 @@ class Worker:
                 self._checkpoint = self._resume(recovery, flushes)
                 metrics.export(self.watched.labels, self._checkpoint.metrics())
             self.check = LearningCheck(
-                self.source.stream, assembly.late, settings.target, refuses=not stream.is_log
-            )
+                self.source.stream, assembly.late, settings.target, refuses=not stream.is_log,
+                one_series=is_one_series(settings),
+            )  # fmt: skip
             metrics.export(self.watched.labels, self.check.metrics())
             observers: list[Listener] = [self.watched, self.check]
             if settings.challengers or settings.mixture:
