@@ -334,6 +334,13 @@ class ForecastSettings(SettingsGroup):
             raise ValueError("a horizon is given twice")
         return texts
 
+    @field_validator("series")
+    @classmethod
+    def _check_series(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if "" in names or len(set(names)) < len(names):
+            raise ValueError("a name of a field is empty, or given twice")
+        return names
+
     @field_validator("aggregates")
     @classmethod
     def _check_aggregates(cls, wanted: dict[str, Any]) -> dict[str, Any]:
