@@ -255,7 +255,7 @@ class RatioToLevel(OtherTarget):
     Examples
     --------
     >>> from river import dummy, stats
-    >>> from iln_stream.learners.preprocessing import RatioToLevel
+    >>> from iln_stream import RatioToLevel
     >>> model = RatioToLevel(dummy.StatisticRegressor(stats.Mean()), "sold", "sold.level")
     >>> for level in (10.0, 1000.0):
     ...     model.learn_one({"sold": level, "sold.level": level}, 1.5 * level)
