@@ -66,10 +66,10 @@ def sales(hours: int, n_series: int, seed: int) -> Iterator[Sale]:
     phase, depth = rng.normal(0.0, 1.0, n_series), rng.uniform(0.4, 1.0, n_series)
     of_day, drift = rng.normal(0.0, 0.25, (n_series, 7)), np.zeros(n_series)
     for hour in range(hours):
-        drift = 0.99 * drift + rng.normal(0.0, 0.03, n_series)
+        drift = 0.99 * drift + rng.normal(0.0, 0.05, n_series)
         shape = depth * np.sin(2.0 * math.pi * (hour % 24 - 6.0 - phase) / 24.0)
         means = levels * np.exp(shape + of_day[:, hour // 24 % 7] + drift)
-        sold = rng.poisson(means * rng.gamma(50.0, 0.02, n_series))
+        sold = rng.poisson(means * rng.gamma(10.0, 0.1, n_series))
         for i in np.flatnonzero(begins <= hour):
             yield Sale(hour, f"s{i // 10}", f"a{i % 10}", float(sold[i]))
 
@@ -182,7 +182,7 @@ def peak(profile: str, hours: int, n_series: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--hours", type=int, default=840)
+    parser.add_argument("--hours", type=int, default=600)
     parser.add_argument("--series", type=int, default=60)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--profile", default="fast")
