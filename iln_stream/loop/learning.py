@@ -92,11 +92,13 @@ class LearningCheck(Listener):
         for event in events[::_EVERY]:
             self._look(event)
         out_of_order = self._order.check()
-        if isinstance(self._late, Forecasts) and self._late.several:
-            out_of_order = None  # series may come one after the other
+        several = isinstance(self._late, Forecasts) and self._late.several
+        if several:  # they may come one after the other, and many before the first label
+            out_of_order = None
         if out_of_order and (at_end or self.n_events >= _EVENTS):
             self._tell("times_go_back", out_of_order)
-        if not self.n_learned and self.n_events and (at_end or self.n_events >= _EVENTS):
+        is_time = at_end or (self.n_events >= _EVENTS and not several)
+        if not self.n_learned and self.n_events and is_time:
             self._nothing_learned(at_end=at_end)
 
     def _look(self, event: Step) -> None:
