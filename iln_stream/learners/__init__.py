@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from iln_stream.learners.infinite_layer.base import background_of
     from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
-    from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+    from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget, RatioToLevel
     from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
     from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
     from iln_stream.learners.restoring import (
@@ -49,6 +49,7 @@ __all__ = [
     "InfiniteLayerRegressor",
     "Pool",
     "RandomFeatureRidge",
+    "RatioToLevel",
     "RestorableLearner",
     "Sampled",
     "ScaledTarget",
@@ -89,7 +90,7 @@ _NAMES = {
         "find_infinite_layer",
         "find_shrinking_gradient",
     ),
-    "preprocessing.change_of_target": ("ChangeOfTarget",),
+    "preprocessing.change_of_target": ("ChangeOfTarget", "RatioToLevel"),
     "preprocessing.scaled_target": ("ScaledTarget",),
     "preprocessing.winsorised_scaler": ("WinsorisedScaler",),
     "restoring": (

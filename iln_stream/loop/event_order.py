@@ -1,12 +1,17 @@
 """Whether events come in the order of their times."""
 
 from datetime import UTC, datetime
+from math import inf
 
 from iln_stream.errors import RefusedError
 from iln_stream.loop.step import Listener, Step
 
 _FEW, _MOST = 0.01, 0.9
 """Shares of events that are older than the event before: what is warned of, and what is refused."""
+
+_FIRST, _LEAST, _TURNS, _MIXED = 10_000, 20, 5, 0.3
+"""Several series are recognised in the first 10,000 events, from the 20th on: five times at least
+the time does not grow, and 30 % of the events have a time that had passed before."""
 
 _EVERY = 100
 """Events from one check of the order to the next."""
@@ -21,6 +26,8 @@ class EventOrder(Listener):
         Name of the stream in messages.
     refuses
         Whether a stream that runs backwards ends the run, as a file can be sorted.
+    one_series
+        Whether a stream whose times are those of several series ends the run.
 
     Attributes
     ----------
@@ -31,12 +38,15 @@ class EventOrder(Listener):
 
     """
 
-    def __init__(self, name: str, *, refuses: bool = True) -> None:
+    def __init__(self, name: str, *, refuses: bool = True, one_series: bool = False) -> None:
         self.name = name
         self.n = self.n_older = 0
         self.first: float | None = None
         self.last: float | None = None
         self._refuses = refuses
+        self._one_series = one_series
+        self._n_turns = self._n_passed = 0
+        self._passed = -inf  # two events in a row reached it: one dated 2099 does not
         self._before: tuple[int, float] | None = None
         self._example = ""
 
@@ -46,7 +56,7 @@ class EventOrder(Listener):
         Raises
         ------
         RefusedError
-            When the stream runs backwards; see `check`.
+            When the stream runs backwards, or is not one series; see `check`.
 
         """
         time = step.time
@@ -55,6 +65,11 @@ class EventOrder(Listener):
         self.n += 1
         self.first = time if self.first is None else min(self.first, time)
         self.last = time if self.last is None else max(self.last, time)
+        if self._one_series and self._before is not None and self.n <= _FIRST:
+            turns = time <= self._before[1]
+            self._n_turns += turns
+            self._n_passed += turns or time <= self._passed
+            self._passed = max(self._passed, min(time, self._before[1]))
         if self._before is not None and time < self._before[1]:
             self.n_older += 1
             if not self._example:
@@ -73,11 +88,10 @@ class EventOrder(Listener):
         ------
         RefusedError
             When a stream that can be sorted runs backwards: three or more of its events, and more
-            than 90 % of all, are older than the event before.
+            than 90 % of all, are older than the event before. And when the events should be one
+            series, and their times repeat or go back as those of several do.
 
         """
-        if self.n_older <= _FEW * self.n:
-            return None
         problem = (
             f"{self.n_older:,} of {self.n:,} events are older than the event before, such as "
             f"{self._example}. Events are learned in the order in which they come: sort them by "
@@ -85,7 +99,16 @@ class EventOrder(Listener):
         )
         if self._refuses and self.n_older > max(2, _MOST * (self.n - 1)):
             raise RefusedError(f"{self.name}: newest first: {problem}")
-        return problem
+        n = min(self.n, _FIRST)
+        if n >= _LEAST and self._n_turns >= _TURNS and self._n_passed >= _MIXED * n:
+            raise RefusedError(
+                f"{self.name}: horizon: the times of {self._n_passed:,} of {n:,} records repeat or "
+                "go back, as those of several series in one stream do, and a forecast would get "
+                "the label of another series: name the fields that tell the series apart, such as "
+                'series = "shop,article". If it is one series, sort its records by time, skip '
+                "repeats by their ids (recent_ids), or unset time_field if its clock is coarse"
+            )
+        return problem if self.n_older > _FEW * self.n else None
 
 
 def _text(time: float) -> str:

@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_left, insort
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
-from math import sqrt
+from math import ceil, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from iln_stream.loop.late_labels import RecordClock
 from iln_stream.loop.pending import Pending, PendingStore
 from iln_stream.loop.step import Step
 from iln_stream.records import DeadLetter, Example, MalformedError
+from iln_stream.records.series import MOST_SERIES
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
 from iln_stream.streams import Record
@@ -89,8 +91,8 @@ class PresentValue:
     single value tells no other scale than its own size.
     """
 
-    def __init__(self) -> None:
-        self.is_needed = True
+    def __init__(self, *, is_needed: bool = True) -> None:
+        self.is_needed = is_needed
         self._n = 0
         self._last = 0.0
         self._squares = 0.0  # the sum of squared changes
@@ -140,6 +142,62 @@ class _Value(NamedTuple):
     y: Any
 
 
+_QUANTILES = (0.5, 0.9, 1.0)
+"""Of the errors of series, that are exported."""
+
+_LEAST_RATE = 0.01
+"""Weight of the latest label in the error of a series."""
+
+
+class _Series:
+    """What is known of one series, and the forecasts of it that wait."""
+
+    def __init__(self, index: int, trivial: Any, *, needs_present: bool) -> None:
+        self.index = index
+        self.n_records = 0
+        self.clock = RecordClock()
+        self.last: _Value | None = None
+        self.trivial = trivial
+        self.present = PresentValue(is_needed=needs_present)
+        self.waiting: deque[str] = deque()  # keys in the store, if the horizon is a number
+        self.due: list[tuple[float, int, str]] = []  # when, number of the record, key in the store
+        self.n_scored = 0.0
+        self.error = self.size = 0.0  # means of |error| and |y|
+
+    def score(self, y_pred: float, y: float) -> None:
+        """Note the error of a forecast."""
+        self.n_scored += 1.0
+        rate = max(1.0 / self.n_scored, _LEAST_RATE)
+        self.error += rate * (abs(y_pred - y) - self.error)
+        self.size += rate * (abs(y) - self.size)
+
+    @property
+    def relative_error(self) -> float:
+        """The mean |error| divided by the mean |y|, of about the last 100 labels."""
+        return self.error / self.size if self.size else float(self.error > 0.0)
+
+    def state(self) -> StateDict:
+        """Return all but what waits."""
+        return {
+            "clock": self.clock.state(),
+            "n_records": self.n_records,
+            "last": None if self.last is None else list(self.last),
+            "trivial": self.trivial.state(),
+            "present": self.present.state(),
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Replace all but what waits by that of a `state()`."""
+        self.clock.restore(state["clock"])
+        self.n_records = state["n_records"]
+        self.last = None if state["last"] is None else _Value(*state["last"])
+        self.trivial.restore(state["trivial"])
+        if "present" in state:
+            self.present.restore(state["present"])
+        else:  # of a release before 0.3: what it published goes on
+            self.present.is_needed = False
+
+
 class Forecasts:
     """Predicts a later value of the target at each record, and learns it when it comes.
 
@@ -165,19 +223,34 @@ class Forecasts:
         Has the trivial predictors, which are scored on forecasts, too.
     levels
         Of the intervals that are published.
+    several
+        Whether records name their series. Records and times are then counted for each series, and
+        at most `MOST_SERIES` are kept: for another one, that whose last record came first is
+        forgotten, and its forecasts expire.
 
     """
 
-    def __init__(self, horizon: Horizon, task: "Task", levels: Sequence[float] = ()) -> None:
+    def __init__(
+        self,
+        horizon: Horizon,
+        task: "Task",
+        levels: Sequence[float] = (),
+        *,
+        several: bool = False,
+    ) -> None:
         self.horizon = horizon
+        self.several = several
         self._store = PendingStore()
-        self._clock = RecordClock()
-        self._n_records = 0
-        self._last: _Value | None = None
-        self._due: list[tuple[float, int, str]] = []  # when, number of the record, key in the store
-        self._trivial = task.trivial()
+        self._task = task
+        # Frequencies of classes are those of all series: scores need them in one order.
+        self._classes = None if task.ready is float else task.trivial()
         self._levels = levels
-        self._present = PresentValue()
+        self._needs_present = True
+        self._n_series = 0
+        self._series: OrderedDict[tuple[str, ...], _Series] = OrderedDict()
+        self._by_index: dict[int, tuple[str, ...]] = {}
+        if not several:
+            self._only = self._new(())
         self.n_expired = dict.fromkeys(REASONS, 0)
 
     def __len__(self) -> int:
@@ -202,124 +275,196 @@ class Forecasts:
                 f"time: unknown, and the horizon is {self.horizon.text}: set time_field, or give "
                 "the horizon as a number of records"
             )
-        self._n_records += 1
+        series = self._of(example.series) if self.several else self._only
+        series.n_records += 1
         if self.horizon.steps is not None:
-            yield from self._labelled_by_number(record, example, stepper, self.horizon.steps)
+            yield from self._labelled_by_number(record, example, stepper, series)
         else:
-            yield from self._labelled_by_time(record, example, stepper)
+            yield from self._labelled_by_time(record, example, stepper, series)
         if example.y is not None:
             y = stepper.task.label(example.y)
-            self._trivial.learn(y)
-            if self._present.is_needed and type(y) is float:  # and not a class
-                self._present.see(y, example.time)
-        yield self._predict(record, example, example.x, stepper)
+            series.trivial.learn(y)
+            if self._needs_present and type(y) is float:  # and not a class
+                series.present.see(y, example.time)
+        yield self._predict(record, example, example.x, stepper, series)
+
+    def _of(self, name: tuple[str, ...]) -> _Series:
+        """Return the series of this name, as the one whose record is the latest."""
+        found = self._series.get(name)
+        if found is not None:
+            self._series.move_to_end(name)
+            return found
+        found = self._new(name)
+        if len(self._series) > MOST_SERIES:
+            _, oldest = self._series.popitem(last=False)
+            del self._by_index[oldest.index]
+            for key in (*oldest.waiting, *(key for _, _, key in oldest.due)):
+                self._expire(key, "count")
+        return found
+
+    def _new(self, name: tuple[str, ...]) -> _Series:
+        trivial = self._task.trivial() if self._classes is None else self._classes
+        found = _Series(self._n_series, trivial, needs_present=self._needs_present)
+        self._series[name] = found
+        self._by_index[self._n_series] = name
+        self._n_series += 1
+        return found
 
     def _labelled_by_number(
-        self, record: Record, example: Example, stepper: "Stepper", steps: int
+        self, record: Record, example: Example, stepper: "Stepper", series: _Series
     ) -> Iterator[Step]:
         """Learn the event that came so many records before."""
-        while (oldest := self._store.oldest()) is not None:
-            key, _ = oldest
-            number, _ = _number_and_id(key)
-            if number > self._n_records - steps:
+        assert self.horizon.steps is not None
+        now = series.n_records - self.horizon.steps
+        while series.waiting:
+            key = series.waiting[0]
+            number = _parts(key).number
+            if number > now:
                 return
-            if number == self._n_records - steps and example.y is not None:
-                yield self._learn(record, key, example.y, example.time, stepper)
+            series.waiting.popleft()
+            if number == now and example.y is not None:
+                yield self._learn(record, key, example.y, example.time, stepper, series)
             else:
                 self._expire(key, "missing")
 
     def _labelled_by_time(
-        self, record: Record, example: Example, stepper: "Stepper"
+        self, record: Record, example: Example, stepper: "Stepper", series: _Series
     ) -> Iterator[Step]:
         """Learn the events to whose time this record or the last one is the nearest."""
-        now, seconds = example.time, self.horizon.seconds
+        now, seconds, waits = example.time, self.horizon.seconds, series.due
         assert now is not None
         assert seconds is not None
-        self._clock.see(now)
+        series.clock.see(now)
         if example.y is not None:
-            value, before = _Value(now, example.y), self._last
-            self._last = value
+            value, before = _Value(now, example.y), series.last
+            series.last = value
             at = 0
-            while at < len(self._due) and self._due[at][0] <= now:
-                due, _, key = self._due[at]
+            while at < len(waits) and waits[at][0] <= now:
+                due, _, key = waits[at]
                 nearest = value
                 if before is not None and abs(before.time - due) < abs(now - due):
                     nearest = before
                 if abs(nearest.time - due) > TOLERANCE * seconds:
                     at += 1  # another record may come, or it expires
                     continue
-                del self._due[at]
-                yield self._learn(record, key, nearest.y, nearest.time, stepper)
-        clock = self._clock.time
-        while self._due and clock is not None and self._due[0][0] + TOLERANCE * seconds < clock:
-            _, _, key = self._due.pop(0)
+                del waits[at]
+                yield self._learn(record, key, nearest.y, nearest.time, stepper, series)
+        clock = series.clock.time
+        while waits and clock is not None and waits[0][0] + TOLERANCE * seconds < clock:
+            _, _, key = waits.pop(0)
             self._expire(key, "missing")
 
     def _learn(
-        self, record: Record, key: str, y: Any, time: float | None, stepper: "Stepper"
+        self,
+        record: Record,
+        key: str,
+        y: Any,
+        time: float | None,
+        stepper: "Stepper",
+        series: _Series,
     ) -> Step:
         """Learn the label of a waiting event, which waits no more even if the learner fails."""
         event = self._store.get(key)
         assert event is not None
         self._store.remove(key)
-        self._present.is_needed = False
-        _, event_id = _number_and_id(key)
-        return stepper.learn_late(record, event_id, event, Example(None, y, event_id, time))
+        if self._needs_present:
+            self._needs_present = False
+            for each in self._series.values():
+                each.present.is_needed = False
+        event_id = _parts(key).event_id
+        step = stepper.learn_late(record, event_id, event, Example(None, y, event_id, time))
+        if self.several and self._classes is None:
+            series.score(step.y_pred, step.y)
+        return step
 
     def _predict(
-        self, record: Record, example: Example, x: dict[str, float], stepper: "Stepper"
+        self,
+        record: Record,
+        example: Example,
+        x: dict[str, float],
+        stepper: "Stepper",
+        series: _Series,
     ) -> Step:
         """Predict an event, which waits from now on."""
         step, token = stepper.predict(record, example, x)
-        if (present := self._present.value) is not None:
-            step = self._with_present(step, present)
-        key = str(self._n_records) if example.id is None else f"{self._n_records}:{example.id}"
+        if (present := series.present.value) is not None:
+            step = self._with_present(step, present, series.present)
+        key = str(series.n_records)
+        if self.several:
+            key = f"{key}@{series.index}"
+        if example.id is not None:
+            key = f"{key}:{example.id}"
         self._store.add(
             key,
             Pending(
                 x, step.y_pred, example.time, record.origin.partition, record.offset, token,
                 example.weight, step.details.intervals,
-                self._trivial.now,
+                series.trivial.now,
             ),
         )  # fmt: skip
-        if (due := self._due_of(key, example.time)) is not None:
-            insort(self._due, due)
+        self._wait(key, example.time, series)
         if len(self._store) > MOST:
             self._expire_oldest()
         return step
 
-    def _with_present(self, step: Step, value: float) -> Step:
+    def _with_present(self, step: Step, value: float, present: PresentValue) -> Step:
         """Return the step with the present value as prediction, and its intervals if any."""
         details = step.details
         if details.intervals and self._levels:
-            found = (self._present.interval(p, self.horizon, step.time) for p in self._levels)
+            found = (present.interval(p, self.horizon, step.time) for p in self._levels)
             details = details._replace(intervals=tuple(found))
         return step._replace(y_pred=value, details=details._replace(explanation=None))
 
+    def _wait(self, key: str, time: float | None, series: _Series) -> None:
+        """Note a waiting event with its series."""
+        if (due := self._due_of(key, time)) is not None:
+            insort(series.due, due)
+        elif self.horizon.steps is not None:
+            series.waiting.append(key)
+
     def _due_of(self, key: str, time: float | None) -> tuple[float, int, str] | None:
-        """Return the entry of `_due` for an event at a time; None: it has none."""
+        """Return the entry of `due` for an event at a time; None: it has none."""
         if self.horizon.seconds is None or time is None:
             return None
-        number, _ = _number_and_id(key)
-        return time + self.horizon.seconds, number, key
+        return time + self.horizon.seconds, _parts(key).number, key
+
+    def _series_of(self, key: str) -> _Series:
+        """Return the series of a waiting event."""
+        return self._series[self._by_index[_parts(key).series]] if self.several else self._only
 
     def _expire_oldest(self) -> None:
         """Let the event that waits longest expire."""
         oldest = self._store.oldest()
         assert oldest is not None
         key, _ = oldest
-        event = self._store.get(key)
+        event, series = self._store.get(key), self._series_of(key)
         assert event is not None
         if (due := self._due_of(key, event.time)) is not None:
-            del self._due[bisect_left(self._due, due)]
+            del series.due[bisect_left(series.due, due)]
+        else:
+            series.waiting.popleft()
         self._expire(key, "count")
 
     def _expire(self, key: str, why: str) -> None:
         self._store.remove(key)
         self.n_expired[why] += 1
 
+    def _errors(self) -> dict[str, float]:
+        """Return quantiles of the series' errors."""
+        found = sorted(each.relative_error for each in list(self._series.values()) if each.n_scored)
+        n = len(found)
+        return {f"{q:g}": found[max(0, ceil(q * n) - 1)] for q in _QUANTILES} if n else {}
+
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""
+        of_series = MetricSpec(
+            "iln_series_error",
+            "gauge",
+            "Quantiles, over the series, of the mean |error| of about the last 100 forecasts "
+            "divided by the mean size of their labels.",
+            self._errors,
+            "quantile",
+        )
         return (
             *self._store.metrics(),
             MetricSpec(
@@ -330,6 +475,7 @@ class Forecasts:
                 lambda: dict(self.n_expired),
                 "reason",
             ),
+            *((of_series,) if self.several and self._classes is None else ()),
         )
 
     def begin_counts(self) -> None:
@@ -338,32 +484,51 @@ class Forecasts:
 
     def state(self) -> StateDict:
         """Return all that waits, and the counts."""
-        return {
-            "store": self._store.state(),
-            "clock": self._clock.state(),
-            "n_records": self._n_records,
-            "last": None if self._last is None else list(self._last),
-            "trivial": self._trivial.state(),
-            "present": self._present.state(),
-            "n_expired": dict(self.n_expired),
+        found = {"store": self._store.state(), "n_expired": dict(self.n_expired)}
+        if not self.several:
+            return found | self._only.state()
+        return found | {
+            "needs_present": self._needs_present,
+            "n_series": self._n_series,
+            "names": [list(name) for name in self._series],
+            "indices": [each.index for each in self._series.values()],
+            "scores": [[each.n_scored, each.error, each.size] for each in self._series.values()],
+            "series": [each.state() for each in self._series.values()],
         }
 
     def restore(self, state: StateDict) -> None:
         """Replace all that waits by that of a `state()`."""
         self._store.restore(state["store"])
-        self._clock.restore(state["clock"])
-        self._n_records = state["n_records"]
-        self._last = None if state["last"] is None else _Value(*state["last"])
-        self._trivial.restore(state["trivial"])
-        if "present" in state:
-            self._present.restore(state["present"])
-        else:  # of a release before 0.3: what it published goes on
-            self._present.is_needed = False
         self.n_expired |= state["n_expired"]
-        entries = (self._due_of(key, event.time) for key, event in self._store.items())
-        self._due = sorted(each for each in entries if each is not None)
+        if self.several:
+            self._needs_present = state["needs_present"]
+            self._series.clear()
+            self._by_index.clear()
+            of_each = (state[each] for each in ("names", "indices", "scores", "series"))
+            for name, index, scores, kept in zip(*of_each, strict=True):
+                self._n_series = index
+                series = self._new(tuple(name))
+                series.n_scored, series.error, series.size = scores
+                series.restore(kept)
+            self._n_series = state["n_series"]
+        else:
+            self._only.restore(state)
+            self._needs_present = self._only.present.is_needed
+            self._only.waiting.clear()
+            self._only.due.clear()
+        for key, event in self._store.items():
+            self._wait(key, event.time, self._series_of(key))
 
 
-def _number_and_id(key: str) -> tuple[int, str | None]:
-    number, has_id, event_id = key.partition(":")
-    return int(number), event_id if has_id else None
+class _Key(NamedTuple):
+    """The number of a record in its series, the index of the series, and the event's id."""
+
+    number: int
+    series: int
+    event_id: str | None
+
+
+def _parts(key: str) -> _Key:
+    where, has_id, event_id = key.partition(":")
+    number, _, series = where.partition("@")
+    return _Key(int(number), int(series or 0), event_id if has_id else None)

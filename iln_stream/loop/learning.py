@@ -37,6 +37,8 @@ class LearningCheck(Listener):
         The field of the label, if it has a name.
     refuses
         Whether a stream that runs backwards ends the run, as a file can be sorted.
+    one_series
+        Whether a stream whose times are those of several series ends the run.
 
     Attributes
     ----------
@@ -52,11 +54,12 @@ class LearningCheck(Listener):
         target: str | None = None,
         *,
         refuses: bool = False,
+        one_series: bool = False,
     ) -> None:
         self._name = name
         self._late = late
         self._target = target
-        self._order = EventOrder(name, refuses=refuses)
+        self._order = EventOrder(name, refuses=refuses, one_series=one_series)
         self._steps: list[Step] = []
         self._usual: dict[str, int] = {}  # looks since each usual input was there last
         self._seen: set[str] = set()
@@ -77,7 +80,7 @@ class LearningCheck(Listener):
         Raises
         ------
         RefusedError
-            When a file runs backwards; see `EventOrder.check`.
+            When a file runs backwards, or a series is several; see `EventOrder.check`.
 
         """
         steps, self._steps = self._steps, []
@@ -89,9 +92,13 @@ class LearningCheck(Listener):
         for event in events[::_EVERY]:
             self._look(event)
         out_of_order = self._order.check()
+        several = isinstance(self._late, Forecasts) and self._late.several
+        if several:  # they may come one after the other, and many before the first label
+            out_of_order = None
         if out_of_order and (at_end or self.n_events >= _EVENTS):
             self._tell("times_go_back", out_of_order)
-        if not self.n_learned and self.n_events and (at_end or self.n_events >= _EVENTS):
+        is_time = at_end or (self.n_events >= _EVENTS and not several)
+        if not self.n_learned and self.n_events and is_time:
             self._nothing_learned(at_end=at_end)
 
     def _look(self, event: Step) -> None:

@@ -333,6 +333,8 @@ class Example(NamedTuple):
         When the event happened: POSIX seconds. None: unknown.
     weight
         How much the event counts when it is learned, at least 0. None: not given.
+    series
+        Names the series that the record belongs to; empty: the stream is one series.
 
     """
 
@@ -341,6 +343,7 @@ class Example(NamedTuple):
     id: str | None
     time: float | None
     weight: float | None = None
+    series: tuple[str, ...] = ()
 
 
 class Decoder(Protocol):
@@ -371,7 +374,7 @@ class EnvelopeDecoder:
     --------
     >>> from iln_stream.records import EnvelopeDecoder
     >>> EnvelopeDecoder()(b'{"x": {"sky": "clear"}, "y": 2, "id": "a-17"}', 60.0)
-    Example(x={'sky=clear': 1.0}, y=2.0, id='a-17', time=60.0, weight=None)
+    Example(x={'sky=clear': 1.0}, y=2.0, id='a-17', time=60.0, weight=None, series=())
 
     """
 

@@ -62,6 +62,8 @@ class FieldMapping:
         column.
     rolling_means
         Inputs made of the means of columns over the last records: these numbers of records.
+    series
+        The fields that tell several series of one stream apart; none: the stream is one series.
     target_is_input
         Whether the target's value is an input, too, as in forecasts: their label is a later value.
 
@@ -85,6 +87,7 @@ class FieldMapping:
     weight_field: str | None = None
     lags: Mapping[str, Sequence[int]] = field(default_factory=dict)
     rolling_means: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    series: Sequence[str] = ()
     target_is_input: bool = False
 
     def __post_init__(self) -> None:
@@ -94,6 +97,9 @@ class FieldMapping:
                 raise ValueError(
                     f"{name!r} can't be two of target, id_field, time_field and weight_field"
                 )
+        for name in self.series:
+            if name in roles:
+                raise ValueError(f"series: {name!r} has another role and can't tell series apart")
         for name, kind in self.types.items():
             check_type(name, kind)
         for name in self.time_features:

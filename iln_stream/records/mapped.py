@@ -21,6 +21,7 @@ from iln_stream.records.decoding import (
 )
 from iln_stream.records.fields import FieldMapping, UnseenFields
 from iln_stream.records.parsing import INDICATOR, flatten, parse_json
+from iln_stream.records.series import Earlier, Level, SeriesInputs
 from iln_stream.records.time_inputs import Lags, TimeFeatures, names_of
 from iln_stream.records.values import (
     FieldType,
@@ -43,6 +44,8 @@ _FURTHEST = 1e12
 """Seconds from 1970 beyond which a time is none."""
 _MOST_EXACT = 2**53
 """Integers below it are different doubles."""
+_LONGEST_SERIES = 1_000
+"""Characters of what names a series."""
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
 """As Python writes one, with at most 16 digits."""
 _DATE = re.compile(
@@ -140,7 +143,7 @@ class MappedDecoder:
     >>> from iln_stream.records.parsing import parse_json
     >>> decode = MappedDecoder(FieldMapping(target="price", id_field="key"), parse_json)
     >>> decode(b'{"key": 7, "rooms": 3, "town": "Ulm", "sold": null, "price": 1.5}', 60.0)
-    Example(x={'rooms': 3.0, 'town=Ulm': 1.0}, y=1.5, id='7', time=60.0, weight=None)
+    Example(x={'rooms': 3.0, 'town=Ulm': 1.0}, y=1.5, id='7', time=60.0, weight=None, series=())
 
     """
 
@@ -171,11 +174,23 @@ class MappedDecoder:
         self._time_features = TimeFeatures(mapping.time_features)
         has_lags = mapping.lags or mapping.rolling_means
         self._lags = Lags(mapping.lags, mapping.rolling_means) if has_lags else None
-        self._made = {} if self._lags is None else self._lags.names
+        self._made = {} if self._lags is None else dict(self._lags.names)
+        self._level: Level | None = None
+        if mapping.series and mapping.target_is_input and labels == "number":
+            assert mapping.target is not None
+            self._level = Level(mapping.target)
+            self._made[self._level.name] = "series"
+        self._series: SeriesInputs | None = None
+        if mapping.series:
+            self._series = SeriesInputs(Earlier(self._time_features, self._lags, self._level))
         self._aggregates = aggregates
         if aggregates is not None:
             self._made |= dict.fromkeys(aggregates.names, "aggregates")
-        self._makers = {"time_features": self._time_features, "lags": self._lags}
+        self._makers: dict[str, TimeFeatures | Lags | SeriesInputs | None] = {
+            "time_features": self._time_features, "lags": self._lags
+        }  # fmt: skip
+        if self._series is not None:
+            self._makers = {"series": self._series}
         for feature in mapping.time_features:
             self._made |= dict.fromkeys(names_of(feature), "time_features")
         self._has_time = False
@@ -207,7 +222,10 @@ class MappedDecoder:
             x = one_hot(found)
         if not x and y is not None and event_id is not None:
             return Example(None, y, event_id, time, weight)
+        series = () if self._series is None else self._enter(self._series, fields)
         made = {} if self._lags is None else self._lags(x)
+        if self._level is not None:
+            made.update(self._level(x))
         if self.mapping.time_features and time is not None:
             made.update(self._of_time(time))
         if self._aggregates is not None:
@@ -215,7 +233,7 @@ class MappedDecoder:
             when = time if time is None or written is None else min(time, written)
             made.update(self._aggregated(self._aggregates, fields, when))
         x.update(made)
-        return Example(x, y, event_id, time, weight)
+        return Example(x, y, event_id, time, weight, series)
 
     def time(self, payload: Payload, written: float | None) -> float | None:
         """Return the time of a record, without the rest of its example."""
@@ -232,6 +250,10 @@ class MappedDecoder:
             self._time_features.accept(time)
         if self._lags is not None:
             self._lags.accept()
+        if self._level is not None:
+            self._level.accept()
+        if self._series is not None:
+            self._series.accept()
         if self._aggregates is not None:
             self._aggregates.accept(event_id, y)
 
@@ -239,6 +261,23 @@ class MappedDecoder:
         """Take the label that was learned of an earlier event."""
         if self._aggregates is not None:
             self._aggregates.label(event_id, y)
+
+    def _enter(self, kept: SeriesInputs, fields: Fields) -> tuple[str, ...]:
+        """Continue with the earlier records of a record's series, and return its name."""
+        for name in self.mapping.series:
+            if self._is_missing(fields.get(name)):
+                raise MalformedError(
+                    f"{name}: missing or null, so that the record belongs to no series: send it, "
+                    "or take it out of series"
+                )
+        key = tuple([as_text(fields[name]) for name in self.mapping.series])
+        if sum(map(len, key)) > _LONGEST_SERIES:
+            raise MalformedError(
+                f"{self.mapping.series[0]}: what names the series has over {_LONGEST_SERIES:,} "
+                "characters; send a shorter text, such as a hash"
+            )
+        self._time_features, self._lags, self._level = kept.of(key)
+        return key
 
     def _aggregated(
         self, aggregates: KeyedInputs, fields: Fields, time: float | None
@@ -332,6 +371,7 @@ class MappedDecoder:
                 lambda: self.n_missing,
             ),
             *of_parser(),
+            *(() if self._series is None else self._series.metrics()),
             *(() if self._aggregates is None else self._aggregates.metrics()),
         )
 
@@ -361,6 +401,11 @@ class MappedDecoder:
         for name, each in self._makers.items():
             if each is not None and name in values:
                 each.restore(values[name])
+
+    def keep_levels(self, values: StateDict) -> None:
+        """Let series begin with the levels that `last_values()` has of them."""
+        if self._series is not None and "series" in values:
+            self._series.restore(values["series"], levels_only=True)
 
     def _planned(self, names: tuple[str, ...]) -> _Plan:
         mapping = self.mapping
@@ -609,7 +654,7 @@ class LabelDecoder(MappedDecoder):
     >>> from iln_stream.records.parsing import parse_json
     >>> decode = LabelDecoder(FieldMapping(target="minutes", id_field="order"), parse_json)
     >>> decode(b'{"order": 7, "minutes": 31, "courier": "Kim"}', 60.0)
-    Example(x=None, y=31.0, id='7', time=60.0, weight=None)
+    Example(x=None, y=31.0, id='7', time=60.0, weight=None, series=())
 
     """
 

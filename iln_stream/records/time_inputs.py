@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from itertools import chain
 from math import cos, fsum, nan, pi, sin
 from typing import Any
@@ -60,7 +61,7 @@ class TimeFeatures:
         names = tuple(names)
         self._phases = [(_circle(name), name) for name in names if name in _PHASES]
         self._since_last, self._year = SINCE_LAST in names, _YEAR in names
-        self._last: float | None = None
+        self.last: float | None = None
 
     def __call__(self, time: float) -> dict[str, float]:
         """Return the inputs of an event at a time (POSIX seconds), by name."""
@@ -73,21 +74,27 @@ class TimeFeatures:
                 made[cosine] = round(cos(angle), 12)
         if self._year:
             made[f"time.{_YEAR}"] = round(1970.0 + time / _SECONDS, 9)
-        if self._since_last and self._last is not None:
-            made[f"time.{SINCE_LAST}"] = max(0.0, time - self._last)
+        if self._since_last and self.last is not None:
+            made[f"time.{SINCE_LAST}"] = max(0.0, time - self.last)
         return made
 
     def accept(self, time: float) -> None:
         """Take a time as that of the last event."""
-        self._last = time
+        self.last = time
+
+    def fresh(self) -> "TimeFeatures":
+        """Return what makes the same inputs, without an earlier event."""
+        found = copy(self)
+        found.last = None
+        return found
 
     def state(self) -> StateDict:
         """Return the time of the last event."""
-        return {"last": self._last}
+        return {"last": self.last}
 
     def restore(self, state: StateDict) -> None:
         """Continue from a `state()`."""
-        self._last = state["last"]
+        self.last = state["last"]
 
 
 def _circle(feature: str) -> tuple[str, str]:
@@ -128,6 +135,12 @@ class Lags:
             self._made[name] = made
         self._before: dict[str, list[float]] = {name: [] for name in self._depths}
         self._now: dict[str, float] = {}
+
+    def fresh(self) -> "Lags":
+        """Return what makes the same inputs, without earlier values."""
+        found = copy(self)
+        found._before, found._now = {name: [] for name in self._depths}, {}
+        return found
 
     @property
     def names(self) -> dict[str, str]:

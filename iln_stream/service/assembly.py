@@ -93,7 +93,7 @@ class Assembly:
         self.recent_ids = RecentIds(n_ids, labelled=horizon is None) if n_ids else None
         self.late: LateLabels | Forecasts | None = None
         if horizon is not None:
-            self.late = Forecasts(horizon, task, levels)
+            self.late = Forecasts(horizon, task, levels, several=bool(settings.series))
         elif (policy := late_policy(settings, task)) is not None:
             streams = [each.name for each in (stream, label_stream(settings)) if each is not None]
             self.late = LateLabels(policy, task, streams)

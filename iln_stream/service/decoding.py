@@ -28,7 +28,7 @@ from iln_stream.streams import Scheme
 
 log = logging.getLogger(__name__)
 
-FIELDS = (*FieldSettings.model_fields, "lags", "rolling_means", "aggregates")
+FIELDS = (*FieldSettings.model_fields, "series", "lags", "rolling_means", "aggregates")
 """The settings that say which fields records have."""
 
 _ROLES = ("target", "id_field", "weight_field")
@@ -68,6 +68,12 @@ def mapping_of(
         )
     if settings.horizon and settings.target is None:
         raise SettingsError("horizon: name the field whose later value is forecast: set target")
+    made_of_earlier = (settings.horizon, settings.lags, settings.rolling_means)
+    if settings.series and not any((*made_of_earlier, "since_last" in settings.time_features)):
+        raise SettingsError(
+            "series: nothing depends on a record's series: set horizon, lags or rolling_means, or "
+            "unset it"
+        )
     if stream.form == "examples":
         if given:
             raise SettingsError(f"{given[0]}: {stream.address} has its own inputs and label")
@@ -83,6 +89,8 @@ def mapping_of(
     if settings.by_key is not None and not settings.by_key.startswith("@"):
         # A key that looks like a number is a name all the same.
         chosen["types"] = {settings.by_key: "category"} | chosen["types"]
+    # So is a name of a series.
+    chosen["types"] = dict.fromkeys(settings.series, "category") | chosen["types"]
     mapping = mapping_from(chosen | {"target_is_input": bool(settings.horizon)}, settings)
     if (columns := stream.columns()) is not None:
         named = (*_ROLES, "time_field") if labelled else ("id_field", "time_field")
@@ -235,7 +243,7 @@ def described(settings: RecordSettings) -> dict[str, Any] | None:
     }
     if chosen["null_values"] == NULLS:
         chosen["null_values"] = NULLS_OF_0_2  # a longer default is no other setting
-    for name in ("weight_field", "lags", "rolling_means", "aggregates"):
+    for name in ("weight_field", "series", "lags", "rolling_means", "aggregates"):
         if not chosen[name]:
             del chosen[name]  # snapshots of releases without it have no such entry
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}
@@ -274,6 +282,11 @@ def saved_fields(
     shown = ", ".join(f"{name} = {value!r}" for name, value in missing.items() if value)
     log.info(f"reading records with the snapshot's settings: {shown}")
     return missing
+
+
+def is_one_series(settings: RecordSettings) -> bool:
+    """Return whether the times of records, read one after the other, should grow."""
+    return bool(settings.horizon and settings.time_field and not settings.series)
 
 
 def check_format(settings: FormatSettings, stream: Scheme) -> None:

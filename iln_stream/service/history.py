@@ -26,6 +26,7 @@ from iln_stream.service.decoding import (
     REGISTRY,
     build_decoder,
     described,
+    is_one_series,
     mapping_of,
 )
 from iln_stream.service.http import stop_on_signals
@@ -109,7 +110,7 @@ class History:
         """
         learner, task = live.learner, live.task
         self._check_order(task)
-        order = EventOrder("history")
+        order = EventOrder("history", one_series=is_one_series(self._records))
         totals = {"n_events": 0, "n_labelled": 0, "n_dead_letters": 0, "n_repeats": 0}
         counts = Metrics(CollectorRegistry(), self._window)
         values: StateDict | None = None

@@ -21,6 +21,7 @@ from iln_stream.learners import (
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     Pool,
+    RatioToLevel,
     ScaledTarget,
     ShrinkingGradient,
     WinsorisedScaler,
@@ -31,6 +32,7 @@ from iln_stream.learners.contest.contest import MIXTURE
 from iln_stream.learners.keyed import HasKeys, KeyedRegressor, KeyFile, StoredKeys
 from iln_stream.loop import Classification, Details, Regression, Task
 from iln_stream.records.decoding import error_details, reason
+from iln_stream.records.series import Level
 from iln_stream.service.settings import (
     ContestSettings,
     LearnerSettings,
@@ -433,17 +435,21 @@ def _build(settings: LearnerSettings, records: RecordSettings, seed: int) -> Lea
                 "category among the inputs), or learn a number, such as 0 or 1"
             )
         learner = KeyedRegressor(records.by_key, learner)
-    if records.forecast == "value":
-        return learner
-    if not records.horizon or records.target is None:
-        raise SettingsError(
-            "forecast: only a forecast learns a change: set horizon and target, or unset it"
-        )
-    if task_of(learner).name != "regression":
-        raise SettingsError(
-            f"forecast: {settings.learner} learns classes, which have no change; unset it"
-        )
-    return ChangeOfTarget(learner, records.target)
+    if records.forecast == "change":
+        if not records.horizon or records.target is None:
+            raise SettingsError(
+                "forecast: only a forecast learns a change: set horizon and target, or unset it"
+            )
+        if task_of(learner).name != "regression":
+            raise SettingsError(
+                f"forecast: {settings.learner} learns classes, which have no change; unset it"
+            )
+        learner = ChangeOfTarget(learner, records.target)
+    is_forecast = records.horizon and records.target is not None
+    if records.series and is_forecast and task_of(learner).name == "regression":
+        assert records.target is not None
+        learner = RatioToLevel(learner, records.target, Level(records.target).name)
+    return learner
 
 
 def options_of(settings: LearnerSettings) -> dict[str, Any]:

@@ -97,6 +97,8 @@ def predict(
         assembly = Assembly(settings, stream, source, frozen, model, horizon=reader.ahead)
         if assembly.aggregates is not None and snapshot is not None and folder is not None:
             _continue_keys(assembly.aggregates, snapshot, folder)
+        if assembly.mapped is not None and snapshot is not None:
+            assembly.mapped.keep_levels(snapshot.state.get("decoder") or {})
         version = version_of_state(learner)
         encode = PredictionEncoder(
             source.stream, model, version, levels, reader.ahead,

@@ -283,6 +283,13 @@ class ForecastSettings(SettingsGroup):
         "`target`, whose present value is an input; each horizon has its own learner, scores and "
         "predictions. Unset: the label is in the record, or arrives later with the event's id.",
     )
+    series: TextList = Field(
+        default=(),
+        description="Fields that tell several series of one stream apart, comma-separated, such as "
+        "`shop,article`. Horizons, lags, rolling means and trivial predictors are then those of a "
+        "record's own series; one learner learns all series, relative to the level of each. A "
+        "record without one of the fields is a dead letter. Unset: the stream is one series.",
+    )
     forecast: Literal["value", "change"] = Field(
         default="value",
         description="What the learner and each challenger learn with `horizon`: the later `value` "
@@ -326,6 +333,13 @@ class ForecastSettings(SettingsGroup):
         if len(set(texts)) < len(texts):
             raise ValueError("a horizon is given twice")
         return texts
+
+    @field_validator("series")
+    @classmethod
+    def _check_series(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if "" in names or len(set(names)) < len(names):
+            raise ValueError("a name of a field is empty, or given twice")
+        return names
 
     @field_validator("aggregates")
     @classmethod

@@ -275,10 +275,15 @@ def readers(
     """
     found = _readers_of_partitions(settings, stream)
     series = next((each for each in SERIES if getattr(settings, each)), None)
-    if series is not None and any(len(each.partitions) > 1 for each in found):
+    if (
+        series is not None
+        and not settings.series
+        and any(len(each.partitions) > 1 for each in found)
+    ):
         raise SettingsError(
             f"{series}: a series is in the order of one partition, and several are read by one "
-            "learner: set learner_per = partition, or name one of --partitions"
+            "learner: set learner_per = partition, or name one of --partitions; or set series, if "
+            "there are several and each is within a partition"
         )
     if settings.aggregates and len({each.partitions for each in found}) > 1:
         raise SettingsError(

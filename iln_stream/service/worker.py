@@ -23,8 +23,10 @@ from iln_stream.loop.logs import ChampionLog, ConnectionLog
 from iln_stream.loop.metrics import Metrics, label_metrics
 from iln_stream.loop.progress import Progress, WarmUpProgress
 from iln_stream.records import PredictionEncoder
+from iln_stream.records.series import Level
 from iln_stream.records.time_inputs import Lags
 from iln_stream.service.assembly import Assembly
+from iln_stream.service.decoding import is_one_series
 from iln_stream.service.http import serves_live
 from iln_stream.service.learners import (
     build_details,
@@ -191,7 +193,10 @@ def build_publisher(
         topic_id=None if log is None else log.topic_id,
         positions=None if log is None else log.positions,
         configuration=_hash({**alone, "seed": reader.seed}),
-        series_inputs=list(Lags(settings.lags, settings.rolling_means).names),
+        series_inputs=[
+            *([Level(settings.target).name] if settings.series and settings.target else ()),
+            *Lags(settings.lags, settings.rolling_means).names,
+        ],
         keys=partial(_keys_to_read, assembly, settings, stream, reader),
         resumable=log is not None,
     )
@@ -305,8 +310,9 @@ class Worker:
                 self._checkpoint = self._resume(recovery, flushes)
                 metrics.export(self.watched.labels, self._checkpoint.metrics())
             self.check = LearningCheck(
-                self.source.stream, assembly.late, settings.target, refuses=not stream.is_log
-            )
+                self.source.stream, assembly.late, settings.target, refuses=not stream.is_log,
+                one_series=is_one_series(settings),
+            )  # fmt: skip
             metrics.export(self.watched.labels, self.check.metrics())
             observers: list[Listener] = [self.watched, self.check]
             if settings.challengers or settings.mixture:

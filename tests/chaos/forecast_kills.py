@@ -32,6 +32,7 @@ def measured(number: int) -> KeyedRecord:
     load = None if number % 20 == 4 else draw.gauss(10, 1) + number % 24
     at = 3600 * number + (7200 if number % 20 == 14 else draw.randrange(60))
     fields = {"at": at, "load": load, "temp": draw.uniform(0, 30), "id": f"m{number}"}
+    fields["shop"] = f"s{draw.randrange(3)}"
     return None, json.dumps(fields).encode()
 
 
@@ -68,13 +69,15 @@ def kill_forecasters(
     per_kill: int,
     seed: int,
     more: tuple[str, ...],
+    series: tuple[str, ...] = (),
 ) -> Outcome:
     """Feed three learners and kill their process `n_kills` times; then compare."""
-    run = log.arguments(folder / "killed", "p", *_FIELDS, *OFTEN, *more)
+    fields = (*_FIELDS, *series)
+    run = log.arguments(folder / "killed", "p", *fields, *OFTEN, *more)
     n_at_work = kill_repeatedly(
         folder, run, lambda numbers: send(log, measured, numbers), n_kills, per_kill, seed
     )
-    finish(folder, log.arguments(folder / "whole", "q", *_FIELDS, "--stop-at-end"))
+    finish(folder, log.arguments(folder / "whole", "q", *fields, "--stop-at-end"))
     differences = [each for horizon in HORIZONS for each in _differences(log, folder, horizon)]
     published, expected = (values_of(log.published(name)) for name in "pq")
     return Outcome(differences, published, expected, n_at_work)

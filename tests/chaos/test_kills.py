@@ -36,11 +36,16 @@ def test_promotions_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) 
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("series", [(), ("--series", "shop")])
 @pytest.mark.parametrize("kind", LOGS)
-def test_forecasts_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) -> None:
-    """Forecasters killed at random moments end identical to uninterrupted ones, with the same
-    values waiting; each forecast of each horizon is published once."""
-    outcome = kill_forecasters(make_log(kind), tmp_path, n_kills=2, per_kill=800, seed=1, more=ONCE)
+def test_forecasts_survive_kills(
+    make_log: MakeLog, tmp_path: Path, kind: str, series: tuple[str, ...]
+) -> None:
+    """Forecasters of one series or of three, killed at random moments, end identical to
+    uninterrupted ones, with the same values waiting; each forecast is published once."""
+    outcome = kill_forecasters(
+        make_log(kind), tmp_path, n_kills=2, per_kill=800, seed=1, more=ONCE, series=series
+    )
     assert outcome.faults(exactly_once=True) == []
 
 

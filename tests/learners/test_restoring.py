@@ -18,7 +18,7 @@ from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
-from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget, RatioToLevel
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
 from iln_stream.learners.restoring import COMPONENTS, LEARNERS
@@ -221,9 +221,10 @@ OURS = [
     for name, cls in LEARNERS.items()
     if name.startswith("iln_stream.")
     for parameters in cls._unit_test_params()
-    if cls not in (ChangeOfTarget, ScaledTarget)
+    if cls not in (ChangeOfTarget, RatioToLevel, ScaledTarget)
 ] + [
     ChangeOfTarget(InfiniteLayerRegressor("fast", seed=1), "a"),
+    RatioToLevel(InfiniteLayerRegressor("fast", seed=1), "a", "b"),
     ScaledTarget(ShrinkingGradient(seed=1)),
     ScaledTarget(WinsorisedScaler() | InfiniteLayerRegressor("fast")),
     *(cls() for cls in (InfiniteLayerRegressor, InfiniteLayerClassifier, RandomFeatureRidge)),

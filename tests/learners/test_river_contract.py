@@ -11,6 +11,7 @@ from iln_stream.learners import (
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     RandomFeatureRidge,
+    RatioToLevel,
     ScaledTarget,
     ShrinkingGradient,
     WinsorisedScaler,
@@ -23,6 +24,7 @@ MODELS = [
     for estimator in (
         ScaledTarget,
         ChangeOfTarget,
+        RatioToLevel,
         WinsorisedScaler,
         InfiniteLayerRegressor,
         InfiniteLayerClassifier,

@@ -57,3 +57,39 @@ def test_a_few_old_events_are_no_problem():
     for step in steps([*map(float, range(999)), 5.0]):
         order.on_step(step)
     assert (order.n_older, order.check()) == (1, None)
+
+
+def of_series(n_series, n, *, batch=1):
+    """Return the times of series that share a stream: hourly, in batches of hours."""
+    hours = range(0, n // n_series, batch)
+    return [float(h + i) for h in hours for _ in range(n_series) for i in range(batch)]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        of_series(2, 48),
+        of_series(60, 600),
+        of_series(2, 4_000, batch=24),
+        of_series(30, 6_000, batch=200),
+    ],
+)
+def test_several_series_are_no_series(times):
+    """Series that share a stream, hour by hour or in batches, are refused where one is expected,
+    with the setting that tells them apart; elsewhere they are learned."""
+    with pytest.raises(RefusedError, match=r"horizon: the times .* such as series = "):
+        learn_all(EventOrder("log", refuses=False, one_series=True), steps(times))
+    learn_all(EventOrder("log", refuses=False), steps(times))
+
+
+def test_what_happens_to_one_series():
+    """Retries, an hour that a clock repeats, a batch that comes again and a date in the future are
+    no second series; nor is anything that begins after the first 10,000 records."""
+    one = [float(minute) for minute in range(1_000)]
+    retried = [each for minute in one for each in [minute] * (1 + (minute % 50 == 7))]
+    repeated_hour = [*one[:500], *one[440:]]
+    batch_again = [*one[:400], *one[:400], *one[400:]]
+    future = [*one[:3], 4e9, *one[3:500], 4e9, *one[500:]]
+    late = [*map(float, range(10_000)), *of_series(9, 9_000)]
+    for times in (one, retried, repeated_hour, batch_again, future, late):
+        learn_all(EventOrder("log", refuses=False, one_series=True), steps(times))

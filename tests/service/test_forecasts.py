@@ -193,7 +193,7 @@ def test_predicting_with_a_snapshot(path: Path) -> None:
     done = predict(
         Settings(source=f"sqlite:{path}", predictions=str(out), metrics_port=None),
         learner_of(snapshot.state["learner"], False),
-        configuration=snapshot.header.configuration,
+        snapshot=snapshot,
     )
     # 3 values are missing, 1 is to come
     assert (done.scores.n_events, done.scores.n_labelled) == (40, 36)

@@ -16,6 +16,8 @@ from iln_stream.learners.keyed.aggregates import Aggregates
 from iln_stream.learners.keyed.regressor import KeyedRegressor, keyed_metrics
 from iln_stream.loop import (
     Classification,
+    Forecasts,
+    Horizon,
     LateLabels,
     LatePolicy,
     Listener,
@@ -32,6 +34,9 @@ from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import parse_json
 from iln_stream.records.registry import retries_metric
+from iln_stream.records.series import Earlier, SeriesInputs
+from iln_stream.records.time_inputs import TimeFeatures
+from iln_stream.reporting import MetricSpec
 from iln_stream.service import Settings, build_learner
 from iln_stream.service.learners import build_details, champion_of
 from iln_stream.service.service import ready_metric
@@ -118,6 +123,14 @@ def _with_keys() -> KeyedRegressor:
     return learner
 
 
+def _of_series() -> list[MetricSpec]:
+    """Return the metrics of series, of which one has an error."""
+    forecasts = Forecasts(Horizon.of("1"), Regression(), several=True)
+    forecasts._of(("a",)).score(1.0, 2.0)
+    inputs = SeriesInputs(Earlier(TimeFeatures(()), None, None))
+    return [m for m in (*forecasts.metrics(), *inputs.metrics()) if m.name.startswith("iln_series")]
+
+
 def _loop(
     metrics: Metrics,
     model: str,
@@ -139,6 +152,7 @@ def _loop(
     if chosen is HEALTHY:
         metrics.export(watched.labels, keyed_metrics(_with_keys()))
         metrics.export(watched.labels, Aggregates({}).metrics())
+        metrics.export(watched.labels, _of_series())
     old = dt.timedelta()
     if chosen is SHRINKING:
         source.connected = False

@@ -8,7 +8,7 @@ from river import preprocessing
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
-from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget, RatioToLevel
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
@@ -24,6 +24,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     ),
     "scaled-accurate": lambda: ScaledTarget(InfiniteLayerRegressor(seed=1)),
     "change": lambda: ChangeOfTarget(InfiniteLayerRegressor("fast", seed=1), "a"),
+    "ratio": lambda: RatioToLevel(InfiniteLayerRegressor("fast", seed=1), "a", "b"),
     "pickled-pipeline": lambda: preprocessing.StandardScaler() | InfiniteLayerRegressor("fast", 1),
 }
 """Each kind of learner by name; the last one has no state and is pickled."""

@@ -1,4 +1,4 @@
-"""A wrapper that lets a forecaster learn by how much the target changes."""
+"""Wrappers that let a forecaster learn a change, or a multiple of the level, of its target."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,8 +14,137 @@ from iln_stream.learners.restoring import RestorableLearner, restorable
 from iln_stream.state import StateDict
 
 
+class OtherTarget(RestorableLearner, base.Regressor):
+    """Lets a regressor learn the target as seen from a number of the event, its origin.
+
+    Parameters
+    ----------
+    regressor
+        The regressor, or pipeline ending in one, that learns.
+    column
+        Name of the input with the present value of the series.
+
+    """
+
+    def __init__(self, regressor: base.Regressor, column: str) -> None:
+        super().__init__()
+        self.regressor = regressor
+        self.column = column
+
+    def _origin(self, x: Mapping[Any, float]) -> float:
+        """Return the number from which the regressor sees the target of an event."""
+        raise NotImplementedError
+
+    def _inputs(self, x: Mapping[Any, float], origin: float) -> Mapping[Any, float]:
+        """Return the inputs of the regressor."""
+        return x
+
+    def _back(self, value: float, origin: float) -> float:
+        """Return the target of which the regressor learns or predicts this value."""
+        raise NotImplementedError
+
+    def _seen(self, y: float, origin: float) -> float | None:
+        """Return what the regressor learns of a target; None: nothing."""
+        raise NotImplementedError
+
+    def _learned(self, y: float) -> None:
+        """Note a label that was learned."""
+
+    def predict_one(self, x: Mapping[Any, float]) -> float:
+        """Return the prediction of the later value."""
+        with self._turn:
+            origin = self._origin(x)
+            return self._back(float(self.regressor.predict_one(self._inputs(x, origin))), origin)
+
+    def predict_token(self, x: Mapping[Any, float]) -> tuple[float, NDArray[np.float64]]:
+        """Return the prediction, and a token for `learn_token`.
+
+        The token has the origin and, after it, the regressor's token, if it makes any.
+        """
+        with self._turn:
+            origin, inner = self._origin(x), np.zeros(0)
+            inputs = self._inputs(x, origin)
+            if hasattr(self.regressor, "predict_token"):
+                value, inner = self.regressor.predict_token(inputs)
+            else:
+                value = self.regressor.predict_one(inputs)
+            return self._back(float(value), origin), np.concatenate([[origin], inner])
+
+    def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
+        """Learn that y is the later value.
+
+        Parameters
+        ----------
+        x, y
+            The event.
+        w
+            Its weight, 0 to 1e6. One other than 1 is passed on to the regressor, which must take w.
+
+        Raises
+        ------
+        ValueError
+            When what the regressor should learn is not a finite number, or w is no weight; and as
+            of the regressor. Nothing is learned then.
+
+        """
+        weight = _keyword(w)
+        with self._turn:
+            origin = self._origin(x)
+            if (seen := self._seen(y, origin)) is not None:
+                self.regressor.learn_one(self._inputs(x, origin), seen, **weight)
+            self._learned(float(y))
+
+    def learn_token(self, x: Mapping[Any, float], token: Any, y: float, w: float = 1.0) -> None:
+        """Learn that y is the later value, by the token of its prediction.
+
+        Parameters
+        ----------
+        x
+            As it was predicted.
+        token
+            That of its prediction.
+        y
+            The later value.
+        w
+            Its weight, as of `learn_one`.
+
+        Raises
+        ------
+        ValueError
+            As of `learn_one`, and when the token is that of another learner.
+
+        """
+        weight = _keyword(w)
+        numbers = np.asarray(token, np.float64)
+        late: Any = getattr(self.regressor, "learn_token", None)
+        if numbers.ndim != 1 or not len(numbers) or (late is None and len(numbers) > 1):
+            raise ValueError("the token is that of another learner")
+        with self._turn:
+            origin = float(numbers[0])
+            if (seen := self._seen(y, origin)) is not None:
+                inputs = self._inputs(x, origin)
+                if late is None:
+                    self.regressor.learn_one(inputs, seen, **weight)
+                else:
+                    late(inputs, numbers[1:], seen, **weight)
+            self._learned(float(y))
+
+    @property
+    def predict_interval(self) -> Callable[..., tuple[float, float]]:
+        """The regressor's `predict_interval(x, level)`, of the later value; if it has one."""
+        inner: Any = self.regressor.predict_interval
+
+        def predict_interval(x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
+            with self._turn:
+                origin = self._origin(x)
+                low, high = inner(self._inputs(x, origin), level)
+                return self._back(low, origin), self._back(high, origin)
+
+        return predict_interval
+
+
 @restorable
-class ChangeOfTarget(RestorableLearner, base.Regressor):
+class ChangeOfTarget(OtherTarget):
     """Lets a regressor learn y minus the present value of a series, and adds it to predictions.
 
     Use it to forecast a series that grows: the learner has never seen its next values, but changes
@@ -47,96 +176,8 @@ class ChangeOfTarget(RestorableLearner, base.Regressor):
     always_finite = True
 
     def __init__(self, regressor: base.Regressor, column: str) -> None:
-        super().__init__()
-        self.regressor = regressor
-        self.column = column
+        super().__init__(regressor, column)
         self._last = 0.0
-
-    def predict_one(self, x: Mapping[Any, float]) -> float:
-        """Return the prediction of the later value."""
-        with self._turn:
-            return self._present(x) + float(self.regressor.predict_one(x))
-
-    def predict_token(self, x: Mapping[Any, float]) -> tuple[float, NDArray[np.float64]]:
-        """Return the prediction, and a token for `learn_token`.
-
-        The token has the present value and, after it, the regressor's token, if it makes any.
-        """
-        with self._turn:
-            present, inner = self._present(x), np.zeros(0)
-            if hasattr(self.regressor, "predict_token"):
-                change, inner = self.regressor.predict_token(x)
-            else:
-                change = self.regressor.predict_one(x)
-            return present + float(change), np.concatenate([[present], inner])
-
-    def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
-        """Learn that y is the later value.
-
-        Parameters
-        ----------
-        x, y
-            The event.
-        w
-            Its weight, 0 to 1e6. One other than 1 is passed on to the regressor, which must take w.
-
-        Raises
-        ------
-        ValueError
-            When the change is not a finite number, or w is no weight; and as of the regressor.
-            Nothing is learned then.
-
-        """
-        weight = _keyword(w)
-        with self._turn:
-            self.regressor.learn_one(x, _change(y, self._present(x)), **weight)
-            self._last = float(y)
-
-    def learn_token(self, x: Mapping[Any, float], token: Any, y: float, w: float = 1.0) -> None:
-        """Learn that y is the later value, by the token of its prediction.
-
-        Parameters
-        ----------
-        x
-            As it was predicted.
-        token
-            That of its prediction.
-        y
-            The later value.
-        w
-            Its weight, as of `learn_one`.
-
-        Raises
-        ------
-        ValueError
-            As of `learn_one`, and when the token is that of another learner.
-
-        """
-        weight = _keyword(w)
-        numbers = np.asarray(token, np.float64)
-        late: Any = getattr(self.regressor, "learn_token", None)
-        if numbers.ndim != 1 or not len(numbers) or (late is None and len(numbers) > 1):
-            raise ValueError("the token is that of another learner")
-        with self._turn:
-            change = _change(y, float(numbers[0]))
-            if late is None:
-                self.regressor.learn_one(x, change, **weight)
-            else:
-                late(x, numbers[1:], change, **weight)
-            self._last = float(y)
-
-    @property
-    def predict_interval(self) -> Callable[..., tuple[float, float]]:
-        """The regressor's `predict_interval(x, level)`, of the later value; if it has one."""
-        inner: Any = self.regressor.predict_interval
-
-        def predict_interval(x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
-            with self._turn:
-                present = self._present(x)
-                low, high = inner(x, level)
-                return present + low, present + high
-
-        return predict_interval
 
     @property
     def explain_one(self) -> Callable[..., Explanation]:
@@ -154,8 +195,17 @@ class ChangeOfTarget(RestorableLearner, base.Regressor):
 
         return explain
 
-    def _present(self, x: Mapping[Any, float]) -> float:
+    def _origin(self, x: Mapping[Any, float]) -> float:
         return float(x.get(self.column, self._last))
+
+    def _back(self, value: float, origin: float) -> float:
+        return origin + value
+
+    def _seen(self, y: float, origin: float) -> float:
+        return _finite(float(y) - origin, y, "minus the present value", origin)
+
+    def _learned(self, y: float) -> None:
+        self._last = y
 
     def state(self) -> StateDict:
         """Return the last label and the regressor's state.
@@ -181,14 +231,123 @@ class ChangeOfTarget(RestorableLearner, base.Regressor):
         yield {"regressor": linear_model.LinearRegression(), "column": "a"}
 
 
+@restorable
+class RatioToLevel(OtherTarget):
+    """Lets a regressor learn several series in multiples of the level of each.
+
+    A series of about 10 and one of about 1,000 are the same to it. Each event has the level of its
+    series as an input, of which the regressor gets the logarithm. It gets the values of the series
+    divided by the level, at most 1,000, and learns the later value in the same way; predictions and
+    intervals are of the value. While the level is 0, as all values so far were, 0 is predicted and
+    nothing is learned.
+
+    Parameters
+    ----------
+    regressor
+        The regressor, or pipeline ending in one, that learns the ratio.
+    column
+        Name of the input with the present value. Inputs whose name begins with it and a dot, such
+        as its lags, are values of the series, too.
+    level
+        Name of the input with the level, at least 0. If it is missing, the size of the present
+        value takes its place.
+
+    Examples
+    --------
+    >>> from river import dummy, stats
+    >>> from iln_stream import RatioToLevel
+    >>> model = RatioToLevel(dummy.StatisticRegressor(stats.Mean()), "sold", "sold.level")
+    >>> for level in (10.0, 1000.0):
+    ...     model.learn_one({"sold": level, "sold.level": level}, 1.5 * level)
+    >>> model.predict_one({"sold": 300.0, "sold.level": 200.0})
+    300.0
+
+    """
+
+    def __init__(self, regressor: base.Regressor, column: str, level: str) -> None:
+        super().__init__(regressor, column)
+        self.level = level
+
+    def _origin(self, x: Mapping[Any, float]) -> float:
+        return abs(float(x.get(self.level, x.get(self.column, 0.0))))
+
+    def _inputs(self, x: Mapping[Any, float], origin: float) -> Mapping[Any, float]:
+        start = f"{self.column}."
+        inputs = dict(x)
+        for name, value in x.items():
+            if name == self.column or (isinstance(name, str) and name.startswith(start)):
+                inputs[name] = _ratio(value, origin)
+        if origin and self.level in x:
+            inputs[self.level] = math.log(origin)
+        return inputs
+
+    def _back(self, value: float, origin: float) -> float:
+        return value * origin
+
+    def _seen(self, y: float, origin: float) -> float | None:
+        return _ratio(float(y), origin) if origin else None
+
+    @property
+    def explain_one(self) -> Callable[..., Explanation]:
+        """As the regressor's `explain_one(x, background)`, in y's units; if it has one.
+
+        Events of a background are those of any series, by their ratios to their levels.
+        """
+        inner: Any = self.regressor.explain_one
+
+        def explain(
+            x: Mapping[Any, float], background: Iterable[Mapping[Any, float]] | None = None
+        ) -> Explanation:
+            with self._turn:
+                origin = self._origin(x)
+                if background is not None:
+                    background = [self._inputs(each, self._origin(each)) for each in background]
+                found = inner(self._inputs(x, origin), background)
+                parts = {name: part * origin for name, part in found.contributions.items()}
+                return Explanation(found.prediction * origin, found.baseline * origin, parts)
+
+        return explain
+
+    def state(self) -> StateDict:
+        """Return the regressor's state.
+
+        Raises
+        ------
+        StateError
+            When the regressor's state can't be saved; see `state_of`.
+
+        """
+        with self._turn:
+            return self._write_state()
+
+    def restore(self, state: StateDict) -> None:
+        """Go on from a state, the regressor included; see `RestorableLearner.restore`."""
+        with self._turn:
+            self._read_state(state)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from river import linear_model
+
+        yield {"regressor": linear_model.LinearRegression(), "column": "a", "level": "b"}
+
+
+def _ratio(value: float, level: float) -> float:
+    """Return a value in multiples of a level."""
+    return max(-_MOST, min(_MOST, value / level)) if level else 0.0
+
+
+_MOST = 1_000.0
+"""A ratio is at most so large: the first values of a series may be tiny."""
+
+
 def _keyword(w: float) -> dict[str, float]:
     """Return the argument that passes a weight on; none for 1."""
     w = weight_of_event(w)
     return {} if w == 1.0 else {"w": w}
 
 
-def _change(y: float, present: float) -> float:
-    change = float(y) - present
-    if not math.isfinite(change):
-        raise ValueError(f"y = {y!r} minus the present value {present!r} must be a finite number")
-    return change
+def _finite(seen: float, y: float, done: str, origin: float) -> float:
+    if not math.isfinite(seen):
+        raise ValueError(f"y = {y!r} {done} {origin!r} must be a finite number")
+    return seen

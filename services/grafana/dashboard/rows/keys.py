@@ -45,6 +45,25 @@ GRAPHS = (
         (Query(selected("iln_key_error"), QUANTILE),),
     ),
     Graph(
+        "Series",
+        "Series of which earlier records are kept, and those that were forgotten. Empty without "
+        "series.\n\nHealthy: levels off, none forgotten. A straight line: the fields in series "
+        "name something else in each record.",
+        Short,
+        (
+            Query(selected("iln_series"), f"{LEARNER} kept"),
+            Query(selected("iln_series_evicted_total"), f"{LEARNER} forgotten"),
+        ),
+    ),
+    Graph(
+        "Errors of series",
+        "Quantiles over series of the mean absolute error of a series' last 100 forecasts, divided "
+        "by the mean size of its values.\n\nHealthy: falling, then steady. Only 1 rises: one "
+        "series has changed, or is new.",
+        Short,
+        (Query(selected("iln_series_error"), QUANTILE),),
+    ),
+    Graph(
         "Events of keys",
         "Quantiles over keys of the number of events that a key has learned.\n\nHealthy: rising. "
         "Half of the keys below 10: most predictions are the global model's.",

@@ -1,0 +1,101 @@
+"""RatioToLevel: one regressor for series of different levels."""
+
+from math import log
+
+import pytest
+from river import dummy, linear_model, stats
+
+from iln_stream.learners import (
+    ChangeOfTarget,
+    InfiniteLayerRegressor,
+    RatioToLevel,
+    model_of,
+    state_of,
+)
+
+
+def fast():
+    return InfiniteLayerRegressor("fast", seed=1)
+
+
+def events(n, factor=1.0):
+    """Return events of two series whose levels differ by 1,000, in multiples of a factor."""
+    for t in range(n):
+        level = factor * (10_000.0 if t % 2 else 10.0)
+        now = level * (1.0 + 0.3 * (t // 2 % 5))
+        x = {"y": now, "y.lag_1": 1.1 * level, "y.level": level, "hour": t % 24.0, ("t", 1): 0.5}
+        yield x, 2.0 * level - now
+
+
+def answers(model, n, factor=1.0):
+    found = []
+    for x, y in events(n, factor):
+        y_pred, token = model.predict_token(x)
+        found.append((y_pred / factor, *(end / factor for end in model.predict_interval(x, 0.8))))
+        model.learn_token(x, token, y)
+    return found
+
+
+def test_series_of_different_levels():
+    """Both are learned to within 5 % of their level; the same learner of values is not as good for
+    the lower one."""
+    ours, plain = RatioToLevel(fast(), "y", "y.level"), fast()
+    errors = {"ours": 0.0, "plain": 0.0}
+    for t, (x, y) in enumerate(events(400)):
+        for name, model in (("ours", ours), ("plain", plain)):
+            if t >= 300 and t % 2 == 0:
+                errors[name] += abs(model.predict_one(x) - y) / 10.0 / 50
+            model.learn_one(x, y)
+    assert errors["ours"] < 0.05
+    assert errors["ours"] < 0.5 * errors["plain"]
+
+
+@pytest.mark.parametrize("wrap", [fast, lambda: ChangeOfTarget(fast(), "y")])
+def test_prediction_interval_and_token_are_of_the_value(wrap):
+    """The regressor sees x and y divided by the level: its own predictions and intervals, times
+    the level, also where it learns a change of the ratio; and with its token."""
+    model, inner = RatioToLevel(wrap(), "y", "y.level"), wrap()
+    for (x, y), (y_pred, low, high) in zip(events(60), answers(model, 60), strict=True):
+        level = x["y.level"]
+        seen = x | {"y": x["y"] / level, "y.lag_1": x["y.lag_1"] / level, "y.level": log(level)}
+        value, token = inner.predict_token(seen)
+        assert y_pred == value * level
+        assert (low, high) == tuple(end * level for end in inner.predict_interval(seen, 0.8))
+        inner.learn_token(seen, token, y / level)
+
+
+def test_zeros_and_negative_values():
+    """While the level is 0, 0 is predicted and nothing is learned; a first value far above a tiny
+    level does no harm, and negative values have a level like others."""
+    model = RatioToLevel(dummy.StatisticRegressor(stats.Mean()), "y", "y.level")
+    model.learn_one({"y": 0.0, "y.level": 0.0}, 5.0)
+    assert model.predict_one({"y": 0.0, "y.level": 0.0}) == 0.0
+    model.learn_one({"y": -4.0, "y.level": 4.0}, -8.0)
+    assert model.predict_one({"y": -3.0, "y.level": 3.0}) == -6.0
+    model.learn_one({"y": 1e-9, "y.level": 1e-9}, 1e9)
+    assert model.predict_one({"y": 1.0, "y.level": 1.0}) == pytest.approx(499.0)
+    assert model.predict_one({"y": -1.0}) == pytest.approx(499.0)  # no level: the present size
+
+
+def test_explanations_are_in_the_unit_of_the_series():
+    """They sum to the prediction, with any background, and inputs keep their names."""
+    model = RatioToLevel(fast(), "y", "y.level")
+    for x, y in events(100):
+        model.learn_one(x, y)
+    seen = [x for x, _ in events(20)]
+    for background in (None, seen):
+        found = model.explain_one(seen[1], background)
+        assert found.prediction == pytest.approx(model.predict_one(seen[1]))
+        total = found.baseline + sum(found.contributions.values())
+        assert total == pytest.approx(found.prediction)
+        assert "y.lag_1" in found.contributions
+
+
+def test_a_restored_model_goes_on():
+    """Bit for bit; also with a regressor that makes no tokens, where another's token is refused."""
+    model = RatioToLevel(fast(), "y", "y.level")
+    answers(model, 50)
+    assert answers(model_of(state_of(model)), 30) == answers(model, 30)
+    plain = RatioToLevel(linear_model.LinearRegression(), "y", "y.level")
+    with pytest.raises(ValueError, match="the token is that of another learner"):
+        plain.learn_token({"y": 1.0}, [1.0, 2.0], 3.0)
