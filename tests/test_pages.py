@@ -411,7 +411,8 @@ def test_tutorial(tmp_path: Path) -> None:
 def test_fraud(tmp_path: Path) -> None:
     """The losses are those that the page states: aggregates by key more than halve them. An answer
     over HTTP says how old what it knows of the card is."""
-    printed = run_script(with_free_ports("".join(blocks("fraud.md", "sh"))), tmp_path)
+    script = with_free_ports("".join(blocks("fraud.md", "sh")))
+    printed = run_script(f"exec 2>&1\n{script}", tmp_path)  # scores are among the log
     losses = [float(loss) for loss in re.findall(r"log loss ([0-9.]+)", printed)]
     assert losses == pytest.approx([0.1275, 0.0454], abs=0.005)
     answer = answers(printed)[-1]

@@ -1,6 +1,7 @@
 """The log of labels: which settings read it."""
 
 from iln_stream.loop import Regression
+from iln_stream.records import Example
 from iln_stream.service import Settings
 from iln_stream.service.streams import build_label_log, label_stream, settings_of_labels
 
@@ -18,26 +19,26 @@ def decoded(payload, **more):
 def test_labels_in_an_envelope():
     """Unless settings name fields, a label has `id` and `y`, maybe `timestamp` and `weight`."""
     label = decoded(b'{"id": "a", "y": 2, "timestamp": 60, "weight": 3, "z": 1}')
-    assert label == (None, 2.0, "a", 60.0, 3.0)
-    assert decoded(b'{"id": "a", "y": 2}') == (None, 2.0, "a", 90.0, None)
+    assert label == Example(None, 2.0, "a", 60.0, 3.0)
+    assert decoded(b'{"id": "a", "y": 2}') == Example(None, 2.0, "a", 90.0)
 
 
 def test_fields_of_the_source_are_those_of_labels():
     """Labels have the fields of the events, unless they have their own: not the weight."""
     more = {"target": "minutes", "id_field": "order", "time_field": "at", "weight_field": "weight"}
     payload = b'{"order": 7, "minutes": 31, "at": 60, "done": 70, "weight": 12.5}'
-    assert decoded(payload, **more) == (None, 31.0, "7", 60.0, None)
+    assert decoded(payload, **more) == Example(None, 31.0, "7", 60.0)
     own = {"labels_settings": {"time_field": "done"}}
-    assert decoded(payload, **more, **own) == (None, 31.0, "7", 70.0, None)
+    assert decoded(payload, **more, **own) == Example(None, 31.0, "7", 70.0)
     own = {"labels_settings": {"time_field": ""}}
-    assert decoded(payload, **more, **own) == (None, 31.0, "7", 90.0, None)
+    assert decoded(payload, **more, **own) == Example(None, 31.0, "7", 90.0)
 
 
 def test_named_fields_only():
     """Once a field of labels is named, others such as `weight` have no meaning by their name."""
     more = {"id_field": "order", "labels_settings": {"target": "minutes"}}
     payload = b'{"order": 7, "minutes": 31, "timestamp": "?", "weight": -1}'
-    assert decoded(payload, **more) == (None, 31.0, "7", 90.0, None)
+    assert decoded(payload, **more) == Example(None, 31.0, "7", 90.0)
 
 
 def test_another_broker():

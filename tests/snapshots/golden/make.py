@@ -23,7 +23,7 @@ from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifie
 from iln_stream.learners.infinite_layer.random_feature_ridge import RandomFeatureRidge
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.keyed.regressor import KeyedRegressor
-from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget
+from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget, RatioToLevel
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
@@ -49,6 +49,7 @@ def learners() -> dict[str, base.Estimator]:
         "accurate": InfiniteLayerRegressor(seed=11),
         "fast": InfiniteLayerRegressor("fast", seed=11),
         "change": ChangeOfTarget(InfiniteLayerRegressor("fast", seed=11), "a"),
+        "ratio": RatioToLevel(InfiniteLayerRegressor("fast", seed=11), "a", "b"),
         "ridge": RandomFeatureRidge(n_features=16, seed=11),
         "classifier": InfiniteLayerClassifier(seed=11),
         "keyed": KeyedRegressor("c", RandomFeatureRidge(n_features=16, seed=11)),
