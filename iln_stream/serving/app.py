@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -165,6 +165,23 @@ _NO_LOG = (
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+Read = TypeVar("Read")
+
+
+class Reads(Protocol):
+    """Returns what a function reads."""
+
+    def __call__(self, read: Callable[[], Read], /) -> Awaitable[Read]: ...
+
+
+async def _at_once(read: Callable[[], Read], /) -> Read:
+    return read()
+
+
+_LARGE = 32_768
+"""Bytes of a body that takes some milliseconds to read."""
+
+
 class Routes(NamedTuple):
     """Handlers of the routes, and what they use."""
 
@@ -173,23 +190,29 @@ class Routes(NamedTuple):
     appending: Appending | None
     metrics: ApiMetrics
     read_body: BodyReader
+    large: asyncio.Lock
 
     async def predict(self, request: Request) -> Response:
         """Predict one event, or several; append those with an id to the log."""
         body = await self.read_body(request.scope, request.receive)
-        message = decoded_batch(body, PredictOne, PredictBatch, self.settings.batch_events)
-        is_batch = isinstance(message, PredictBatch)
-        events = message.events if isinstance(message, PredictBatch) else [message]
-        name, predictor = self.models.chosen(message.model)
-        timed = predictor.published.aggregates is not None
-        records = records_of_predicted(events, is_batch, timed=timed)
-        if records and self.appending is None:
-            raise HttpError(422, "no log", f"id: {_NO_LOG}, or leave the id out")
-        self.metrics.got(event.x for event in events)
-        times = [None if (at := event.timestamp) is None else at.timestamp() for event in events]
-        predictions = await predictor.predict([event.x for event in events], times)
-        # Last: a request that is refused appends nothing.
-        places = await self._append(records) if records else ()
+
+        def read() -> tuple[PredictOne | PredictBatch, list[Any], list[NewRecord]]:
+            message = decoded_batch(body, PredictOne, PredictBatch, self.settings.batch_events)
+            is_batch = isinstance(message, PredictBatch)
+            events = message.events if isinstance(message, PredictBatch) else [message]
+            timed = self.models.chosen(message.model)[1].published.aggregates is not None
+            return message, events, records_of_predicted(events, is_batch, timed=timed)
+
+        async with self._turn(body) as reads:
+            message, events, records = await reads(read)
+            name, predictor = self.models.chosen(message.model)
+            if records and self.appending is None:
+                raise HttpError(422, "no log", f"id: {_NO_LOG}, or leave the id out")
+            self.metrics.got(event.x for event in events)
+            times = [None if (t := event.timestamp) is None else t.timestamp() for event in events]
+            predictions = await predictor.predict([event.x for event in events], times)
+            # Last: a request that is refused appends nothing.
+            places = await self._append(records) if records else ()
         recorded = [i for i, event in enumerate(events) if event.id is not None]
         for i, place in zip(recorded, places, strict=True):
             predictions[i]["appended"] = place._asdict()
@@ -201,20 +224,42 @@ class Routes(NamedTuple):
         """Append one event, or several."""
         event, batch = EVENTS[self.models.task()]
         body = await self.read_body(request.scope, request.receive)
-        message = decoded_batch(body, event, batch, self.settings.batch_events)
-        is_batch = isinstance(message, EventBatch)
-        events = message.events if isinstance(message, EventBatch) else [message]
-        records = records_of_events(events, is_batch)
-        self.metrics.got(each.x for each in events)
-        return _places(await self._append(records))
+
+        def read() -> tuple[list[Any], list[NewRecord]]:
+            message = decoded_batch(body, event, batch, self.settings.batch_events)
+            is_batch = isinstance(message, EventBatch)
+            events = message.events if isinstance(message, EventBatch) else [message]
+            return events, records_of_events(events, is_batch)
+
+        async with self._turn(body) as reads:
+            events, records = await reads(read)
+            self.metrics.got(each.x for each in events)
+            return _places(await self._append(records))
 
     async def feedback(self, request: Request) -> Response:
         """Append the label of an event, or those of several."""
         label, batch = LABELS[self.models.task()]
         body = await self.read_body(request.scope, request.receive)
-        message = decoded_batch(body, label, batch, self.settings.batch_events, "labels")
-        labels = message.labels if isinstance(message, LabelBatch) else [message]
-        return _places(await self._append(records_of_labels(labels)))
+
+        def read() -> list[NewRecord]:
+            message = decoded_batch(body, label, batch, self.settings.batch_events, "labels")
+            labels = message.labels if isinstance(message, LabelBatch) else [message]
+            return records_of_labels(labels)
+
+        async with self._turn(body) as reads:
+            return _places(await self._append(await reads(read)))
+
+    @asynccontextmanager
+    async def _turn(self, body: bytes) -> AsyncIterator[Reads]:
+        """Read a body: a large one on a thread, so that other requests get their turn.
+
+        One large request is read and appended after the other: several would fill the queue.
+        """
+        if len(body) < _LARGE:
+            yield _at_once
+            return
+        async with self.large:
+            yield asyncio.to_thread
 
     async def promote(self, request: Request) -> Response:
         """Append the command that makes a contender the champion."""
@@ -400,6 +445,7 @@ def create_app(
         appending,
         metrics,
         BodyReader(settings.body_bytes),
+        asyncio.Lock(),
     )
     _add_routes(app, routes, secured)
     return app
