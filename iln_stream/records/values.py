@@ -32,6 +32,8 @@ def plain(value: Any) -> Any:
     """
     if type(value) in _AS_THEY_ARE:
         return value
+    if type(value) in _AS_THEY_ARE:
+        return value
     found = (convert(value) for kind, convert in _PLAIN_OF if isinstance(value, kind))
     return next(found, value)
 
@@ -41,6 +43,8 @@ def _number(value: Decimal) -> float:
     exponent = value.as_tuple().exponent
     return int(value) if isinstance(exponent, int) and exponent >= 0 else float(value)
 
+
+_AS_THEY_ARE = frozenset((str, int, float, bool, bytes, type(None)))
 
 _PLAIN_OF: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (Mapping, lambda value: {str(name): plain(inner) for name, inner in value.items()}),
@@ -258,8 +262,8 @@ def _time(name: str, value: Any, kind: FieldType, notation: Notation) -> float:
     if isinstance(value, bool):
         raise MalformedError(_wrong(name, "time", value))
     try:
-        if isinstance(value, str) and notation.decimal == ",":
-            value = notation.number(value) or value
+        if isinstance(value, str) and notation.decimal == "," and "," in value:
+            value = value if (number := notation.number(value)) is None else number
         if kind != "time":
             return time_in(kind.removeprefix(_TIME))(value)
         return posix_seconds(value, notation.date_order)

@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any, NamedTuple, TypeVar
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -168,18 +168,11 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 Read = TypeVar("Read")
 
 
-class Reads(Protocol):
-    """Returns what a function reads."""
-
-    def __call__(self, read: Callable[[], Read], /) -> Awaitable[Read]: ...
-
-
-async def _at_once(read: Callable[[], Read], /) -> Read:
-    return read()
-
-
 _LARGE = 32_768
 """Bytes of a body that takes some milliseconds to read."""
+
+_MANY = 100
+"""Records of a request that is appended after others as large."""
 
 
 class Routes(NamedTuple):
@@ -190,29 +183,29 @@ class Routes(NamedTuple):
     appending: Appending | None
     metrics: ApiMetrics
     read_body: BodyReader
-    large: asyncio.Lock
+    reading: asyncio.Lock
+    appending_many: asyncio.Lock
 
     async def predict(self, request: Request) -> Response:
         """Predict one event, or several; append those with an id to the log."""
         body = await self.read_body(request.scope, request.receive)
 
-        def read() -> tuple[PredictOne | PredictBatch, list[Any], list[NewRecord]]:
+        def read() -> tuple[str, Predictor, list[Any], list[NewRecord]]:
             message = decoded_batch(body, PredictOne, PredictBatch, self.settings.batch_events)
             is_batch = isinstance(message, PredictBatch)
             events = message.events if isinstance(message, PredictBatch) else [message]
-            timed = self.models.chosen(message.model)[1].published.aggregates is not None
-            return message, events, records_of_predicted(events, is_batch, timed=timed)
-
-        async with self._turn(body) as reads:
-            message, events, records = await reads(read)
             name, predictor = self.models.chosen(message.model)
-            if records and self.appending is None:
-                raise HttpError(422, "no log", f"id: {_NO_LOG}, or leave the id out")
-            self.metrics.got(event.x for event in events)
-            times = [None if (t := event.timestamp) is None else t.timestamp() for event in events]
-            predictions = await predictor.predict([event.x for event in events], times)
-            # Last: a request that is refused appends nothing.
-            places = await self._append(records) if records else ()
+            timed = predictor.published.aggregates is not None
+            return name, predictor, events, records_of_predicted(events, is_batch, timed=timed)
+
+        name, predictor, events, records = await self._read(body, read)
+        if records and self.appending is None:
+            raise HttpError(422, "no log", f"id: {_NO_LOG}, or leave the id out")
+        self.metrics.got(event.x for event in events)
+        times = [None if (at := event.timestamp) is None else at.timestamp() for event in events]
+        predictions = await predictor.predict([event.x for event in events], times)
+        # Last: a request that is refused appends nothing.
+        places = await self._append(records) if records else ()
         recorded = [i for i, event in enumerate(events) if event.id is not None]
         for i, place in zip(recorded, places, strict=True):
             predictions[i]["appended"] = place._asdict()
@@ -231,10 +224,9 @@ class Routes(NamedTuple):
             events = message.events if isinstance(message, EventBatch) else [message]
             return events, records_of_events(events, is_batch)
 
-        async with self._turn(body) as reads:
-            events, records = await reads(read)
-            self.metrics.got(each.x for each in events)
-            return _places(await self._append(records))
+        events, records = await self._read(body, read)
+        self.metrics.got(each.x for each in events)
+        return _places(await self._append(records))
 
     async def feedback(self, request: Request) -> Response:
         """Append the label of an event, or those of several."""
@@ -246,20 +238,14 @@ class Routes(NamedTuple):
             labels = message.labels if isinstance(message, LabelBatch) else [message]
             return records_of_labels(labels)
 
-        async with self._turn(body) as reads:
-            return _places(await self._append(await reads(read)))
+        return _places(await self._append(await self._read(body, read)))
 
-    @asynccontextmanager
-    async def _turn(self, body: bytes) -> AsyncIterator[Reads]:
-        """Read a body: a large one on a thread, so that other requests get their turn.
-
-        One large request is read and appended after the other: several would fill the queue.
-        """
+    async def _read(self, body: bytes, read: Callable[[], Read]) -> Read:
+        """Return what is read of a body: of large ones on a thread, so that others get a turn."""
         if len(body) < _LARGE:
-            yield _at_once
-            return
-        async with self.large:
-            yield asyncio.to_thread
+            return read()
+        async with self.reading:
+            return await asyncio.to_thread(read)
 
     async def promote(self, request: Request) -> Response:
         """Append the command that makes a contender the champion."""
@@ -315,8 +301,10 @@ class Routes(NamedTuple):
                     f"the learner is {backlog:,} records behind the end of the log; try again",
                     retry(5.0),
                 )
+        # Several large requests at once would fill the queue.
+        turn = self.appending_many if len(records) > _MANY else nullcontext()
         try:
-            async with asyncio.timeout(APPEND_SECONDS):
+            async with turn, asyncio.timeout(APPEND_SECONDS):
                 return await self.appending.submit(records)
         except TimeoutError:
             raise HttpError(
@@ -445,6 +433,7 @@ def create_app(
         appending,
         metrics,
         BodyReader(settings.body_bytes),
+        asyncio.Lock(),
         asyncio.Lock(),
     )
     _add_routes(app, routes, secured)

@@ -5,7 +5,6 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from itertools import count
 from math import inf, isfinite
 from time import perf_counter, time
 from typing import Any
@@ -114,22 +113,21 @@ class Predictor:
             When the learner can't predict an event.
 
         """
-        if self.published.aggregates is not None:
-            now = time()
-            at = [now if each is None else each for each in times] or [now] * len(events)
-            events = [self._with_aggregates(*each) for each in zip(count(), events, at)]
+        times = times or [None] * len(events)
         answers: list[dict[str, Any]] = []
         while self.seconds <= SLOW_SECONDS:
-            answers += self._slice(events, len(answers), SLICE_SECONDS)
+            answers += self._slice(events, times, len(answers), SLICE_SECONDS)
             if len(answers) == len(events):
                 return answers
             await asyncio.sleep(0)
         loop = asyncio.get_running_loop()
         return answers + await loop.run_in_executor(
-            self._slow, self._slice, events, len(answers), inf
+            self._slow, self._slice, events, times, len(answers), inf
         )
 
-    def _slice(self, events: Sequence[Inputs], begin: int, seconds: float) -> list[dict[str, Any]]:
+    def _slice(
+        self, events: Sequence[Inputs], times: Sequence[float | None], begin: int, seconds: float
+    ) -> list[dict[str, Any]]:
         """Return the answers to the events from `begin` on, as many as fit into the time."""
         answers: list[dict[str, Any]] = []
         until = perf_counter() + seconds
@@ -137,31 +135,31 @@ class Predictor:
             if self._stop.is_set():
                 raise HttpError(503, "stopping", "the server stops; try again", retry(1.0))
             index = begin + len(answers)
-            answers.append(self._timed(events[index], index))
+            answers.append(self._timed(events[index], times[index], index))
         return answers
 
-    def _with_aggregates(self, index: int, x: Inputs, at: float) -> Inputs:
+    def _with_aggregates(self, x: Inputs, at: float | None, index: int) -> Inputs:
         """Return inputs with those that a run would make of earlier events of the keys in them."""
-        made = self.published.aggregates
-        assert made is not None
-        texts, numbers = {}, {}
-        for name in made.texts:
-            if (value := x.get(name)) is not None:
-                texts[name] = as_text(value)
-        for name in made.numbers:
-            if (value := x.get(name)) is not None:
-                if isinstance(value, str):
-                    wrong = f"{name}: aggregates need a number, got {value!r:.60}"
-                    raise HttpError(422, "malformed", f"events.{index}.x.{wrong}")
-                numbers[name] = float(value)
-        own = {name: value for name, value in x.items() if name not in self.published.no_inputs}
+        no_inputs, made = self.published.no_inputs, self.published.aggregates
+        own = {name: value for name, value in x.items() if name not in no_inputs}
+        if made is None:
+            return own
+        present = {name: value for name, value in x.items() if value is not None}
+        texts = {name: as_text(present[name]) for name in made.texts & present.keys()}
+        numbers = {}
+        for name in made.numbers & present.keys():
+            if isinstance(value := present[name], str):
+                wrong = f"{name}: aggregates need a number, got {value!r:.60}"
+                raise HttpError(422, "malformed", f"events.{index}.x.{wrong}")
+            numbers[name] = float(value)
         try:
-            return {**made(texts, numbers, at), **own}
+            return {**made(texts, numbers, time() if at is None else at), **own}
         except StateError as error:
             raise HttpError(503, "keys", f"events.{index}: {error}", retry(1.0)) from error
 
-    def _timed(self, x: Inputs, index: int) -> dict[str, Any]:
+    def _timed(self, x: Inputs, at: float | None, index: int) -> dict[str, Any]:
         begun = perf_counter()
+        x = self._with_aggregates(x, at, index)
         series = self.published.series_inputs
         if series and not any(name in x for name in series):
             raise HttpError(422, "malformed", f"events.{index}.x: {_without_earlier(series)}")

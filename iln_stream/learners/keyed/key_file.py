@@ -193,7 +193,7 @@ class KeyFile:
         self._reader.execute("COMMIT")
         (self.identity,) = self._reader.execute("SELECT identity FROM origin").fetchone()
 
-    def check(self, identity: str | None, after: int, until: int, n_keys: int) -> None:
+    def check(self, identity: str | None, after: int, until: int, n_keys: int | None) -> None:
         """Refuse a file that is not the one of a snapshot, or has lost keys.
 
         Parameters
@@ -203,7 +203,7 @@ class KeyFile:
         after, until
             The generations of its states, as in `read`.
         n_keys
-            Number of its keys.
+            Number of its keys; None: they are not counted, which takes as long as to read them.
 
         Raises
         ------
@@ -211,23 +211,24 @@ class KeyFile:
             When the file has not all states of the snapshot.
 
         """
-        is_ours, n = self._attempt(
-            lambda: (
-                identity is None
-                or self._reader.execute(
-                    "SELECT 1 FROM origin WHERE identity = ? AND generation >= ?", (identity, until)
-                ).fetchone(),
-                self._reader.execute(
-                    "SELECT count(DISTINCT key) FROM keys INDEXED BY states_of_key "
-                    "WHERE generation > ? AND generation <= ?", (after, until),
-                ).fetchone()[0],
-            )
-        )  # fmt: skip
+        is_ours = identity is None or self._attempt(
+            lambda: self._reader.execute(
+                "SELECT 1 FROM origin WHERE identity = ? AND generation >= ?", (identity, until)
+            ).fetchone()
+        )
         if not is_ours:
             raise StateError(
                 f"{self.path} lacks the keys' states of the snapshot: it is another file, or an "
                 f"older copy; {_REMEDY}"
             )
+        if n_keys is None:
+            return
+        n = self._attempt(
+            lambda: self._reader.execute(
+                "SELECT count(DISTINCT key) FROM keys INDEXED BY states_of_key "
+                "WHERE generation > ? AND generation <= ?", (after, until),
+            ).fetchone()[0]
+        )  # fmt: skip
         if n != n_keys:
             raise StateError(
                 f"{self.path} has the states of {n:,} keys, and the snapshot has {n_keys:,} keys: "
@@ -719,12 +720,18 @@ class NewestKeys(KeysElsewhere):
     size
         Numbers in a key's state.
 
+    Raises
+    ------
+    StateError
+        When it is another file.
+
     """
 
     def __init__(self, file: KeyFile, state: StateDict, size: int) -> None:
         super().__init__(state)
         self._file, self._size = file, size
-        _, self._since, _, _ = _read(state)
+        identity, self._since, _, _ = _read(state)
+        file.check(identity, self._since, self._since, None)  # the run may write the next one now
 
     def get(self, key: str) -> Row | None:
         """Return the newest stored state of a key; None: it has none."""

@@ -121,3 +121,18 @@ def test_a_model_by_key(start, tmp_path: Path) -> None:
     Service(settings).run()
     predicted = json.loads(values(log, "predictions")[-1])["y_pred"]
     assert answer["predictions"][0]["y_pred"] == predicted
+
+
+def test_keys_of_another_run(run: Settings, start, tmp_path: Path) -> None:
+    """A file of keys that another run has put in place of the published one's is not read."""
+    files = sorted((tmp_path / "state" / "log-events-0").glob("aggregates-1.db*"))
+    others = {"snapshots": str(tmp_path / "others"), "publish": None}
+    Service(run.model_copy(update=others)).run()
+    for file in files:
+        file.unlink()
+    for file in (tmp_path / "others" / "log-events-0").glob("aggregates-1.db*"):
+        shutil.copy(file, files[0].parent)
+    api = start().ready()
+    refused = api.post("/predict", {"x": NEW})
+    assert refused.status_code == 422
+    assert "none of the inputs" in refused.text
