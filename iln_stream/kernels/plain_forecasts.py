@@ -39,11 +39,11 @@ LONGEST = 512
     PAIR_HIGH, RUN, PERIOD, INDICATORS_ERROR, COUNTS_FROM,
 ) = range(16)  # fmt: skip
 """Indices of the record: targets learned; the first, the smallest and the largest of them; the
-largest difference among the first ten, the unit of lags; the mean |difference| in units of the
-target's scale; the mean |error| of both least squares; how many labels came between the last
-label's prediction and the label; the last target as it was; the range of what two targets in a row
-have reached; the number of last targets beyond the fence, on one side; the period, or 0; the mean
-|error| of INDICATORS; and the number of targets from which on the mixture counts."""
+largest difference among the first ten, or the first one, as the unit of lags; the mean |difference|
+in units of the target's scale; the mean |error| of both least squares; how many labels came between
+the last label's prediction and the label; the last target as it was; the range of what two targets
+in a row have reached; the number of last targets beyond the fence, on one side; the period, or 0;
+the mean |error| of INDICATORS; and the number of targets from which on the mixture counts."""
 
 N_RECORD = 16
 
@@ -99,6 +99,10 @@ EVIDENCE = 10.0
 """Events that the weights count for when the last target is far for the first time."""
 
 LARGEST_Z, LARGEST_LAG = 1e9, 1e50
+
+ROUNDING, MOST_UNITS = 1e-12, 1e5
+"""A difference of that share of a value is none. Lags, and deviations, of so many units get
+a larger one: least squares begin with a covariance of 1000, and would lose their precision."""
 
 SEASON_SPAN, SEASON_LEAST, SEASON_SHARE, SEASON_BETTER, SEASON_CLIP = 1000.0, 12.0, 0.25, 0.9, 2.0
 """Differences one period apart are compared over about the last 1000 events, within two units. A
@@ -258,6 +262,12 @@ def bounded_input(x, columns, j, share):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def deviates(deviation, columns, j):  # type: ignore[no-untyped-def]
+    """Whether a deviation from column j's first value is more than rounding."""
+    return abs(deviation) > ROUNDING * abs(columns[CENTER, j])
+
+
+@compiled
 def position(x, columns, j):  # type: ignore[no-untyped-def]
     """Column j's value in units of its first deviation; as it was if absent."""
     if x >= ABSENT:
@@ -267,7 +277,9 @@ def position(x, columns, j):  # type: ignore[no-untyped-def]
     share = 1.0 if columns[SEEN, j] >= YOUNG else EARLY_REACH
     deviation = bounded_input(x, columns, j, share) - columns[CENTER, j]
     unit = columns[UNIT, j]
-    return np.sign(deviation) if unit == 0.0 else bounded(deviation / unit, LARGEST_Z)
+    if unit == 0.0:
+        return np.sign(deviation) if deviates(deviation, columns, j) else 0.0
+    return bounded(deviation / unit, LARGEST_Z)
 
 
 @compiled
@@ -453,11 +465,11 @@ def least_squares(theta, P, phi, e, w, gain):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def huber_weight(e, record, k, n):  # type: ignore[no-untyped-def]
+def huber_weight(e, record, k, n, unit):  # type: ignore[no-untyped-def]
     """The weight of an error, given the mean |error| in record[k], which it then joins."""
     size, mean = abs(e), record[k]
     weight = 1.0
-    if n >= YOUNG and mean > 0.0:
+    if n >= YOUNG and mean > ROUNDING * unit:
         if size > HUBER * mean:
             weight = HUBER * mean / size
         size = min(size, 10.0 * mean)
@@ -587,10 +599,43 @@ def join_column(x, columns, j):  # type: ignore[no-untyped-def]
     columns[SMALLEST, j] = min(columns[SMALLEST, j], x)
     columns[LARGEST, j] = max(columns[LARGEST, j], x)
     deviation = x - columns[CENTER, j]
-    if columns[UNIT, j] == 0.0:
+    if columns[UNIT, j] == 0.0 and deviates(deviation, columns, j):
         columns[UNIT, j] = abs(deviation)
     if columns[UNIT, j] > 0.0:
         columns[PRESENT, j] = bounded(deviation / columns[UNIT, j], LARGEST_Z)
+
+
+@compiled
+def enlarge_units(s):  # type: ignore[no-untyped-def]
+    """Measure lags and columns that are beyond `MOST_UNITS` in larger units.
+
+    Their weights predict as before; what is known of them is forgotten.
+    """
+    units = 0.0
+    for k in range(1, FIXED):
+        units = max(units, abs(s.phi[k]))
+    if units > MOST_UNITS:
+        s.record[STEP] *= units
+        for k in range(1, FIXED):
+            s.phi[k] /= units
+            enlarge_unit(s.theta, s.P, k, units, PENALTIES[0])
+    for j in range(s.columns.shape[1]):
+        units = abs(s.psi[1 + j])
+        if units > MOST_UNITS:
+            s.columns[UNIT, j] *= units
+            s.columns[PRESENT, j] /= units
+            s.psi[1 + j] /= units
+            s.phi[FIXED + j] = s.psi[1 + j] - s.columns[PRESENT, j]
+            enlarge_unit(s.theta, s.P, FIXED + j, units, PENALTIES[0])
+            enlarge_unit(s.beta, s.Q, 1 + j, units, PENALTIES[1])
+
+
+@compiled
+def enlarge_unit(weights, covariance, j, units, penalty):  # type: ignore[no-untyped-def]
+    """Let feature j be so many times smaller, and its weight as uncertain as at the start."""
+    weights[j] *= units
+    covariance[j], covariance[:, j] = 0.0, 0.0
+    covariance[j, j] = 1.0 / penalty
 
 
 @compiled
@@ -626,10 +671,11 @@ def learn(row, y, w, center, unit, s, squared):  # type: ignore[no-untyped-def]
     if n == 0:
         begin(s, y)
     else:
+        enlarge_units(s)
         last = value_at(ring, n, 1)
         change = y - last
         e = change - dot(s.theta, s.phi)
-        weight = w * huber_weight(e, record, DIFFERENCE_ERROR, n)
+        weight = w * huber_weight(e, record, DIFFERENCE_ERROR, n, unit)
         if weight > 0.0:
             least_squares(s.theta, s.P, s.phi, e, weight, s.gain)
         p, context = s.look[: MIXTURE + 1], int(s.look[CONTEXT])
@@ -645,17 +691,17 @@ def learn(row, y, w, center, unit, s, squared):  # type: ignore[no-untyped-def]
             if context == 0:
                 learn_leader(s.choice, p[LEADER:], final, squared)
     e = y - record[FIRST] - dot(s.beta, s.psi)
-    weight = w * huber_weight(e, record, LINEAR_ERROR, n) * input_weight(row, s.columns)
+    weight = w * huber_weight(e, record, LINEAR_ERROR, n, unit) * input_weight(row, s.columns)
     if weight > 0.0:
         least_squares(s.beta, s.Q, s.psi, e, weight, s.gain)
     for j in range(s.columns.shape[1]):
         if s.places[j] >= 0.0:
             e -= s.effects[j, int(s.places[j])]
     if w > 0.0:
-        learn_effects(row, s, e * huber_weight(e, record, INDICATORS_ERROR, n) * min(w, 1.0))
+        learn_effects(row, s, e * huber_weight(e, record, INDICATORS_ERROR, n, unit) * min(w, 1.0))
     for j in range(s.columns.shape[1]):
         join_column(row[j], s.columns, j)
-    if n < YOUNG:
+    if (n < YOUNG or record[STEP] == 0.0) and abs(change) > ROUNDING * abs(y):
         record[STEP] = max(record[STEP], abs(change))
     i = -n % RING
     ring[i] = ring[i + RING] = y

@@ -136,6 +136,27 @@ def test_an_unusual_row_among_the_first_counts_little():
     assert spoilt._look[LINEAR] == pytest.approx(3.0, abs=1.0)
 
 
+@pytest.mark.parametrize("first", [1.0 + 2.0**-52, 1.0 + 1e-9, 1.0])
+@pytest.mark.parametrize("what", ["columns", "lags"])
+def test_tiny_first_deviations_cost_no_precision(what, first):
+    """The unit of a column, and of lags, is the first deviation: it may be rounding, or very small.
+
+    Least squares in units of it went out of precision, and predicted the bounds ever after.
+    """
+    rng = np.random.default_rng(0)
+    n = 6000
+    X = np.cumsum(rng.normal(1.0, 0.2, size=(n, 3)), 0) % 5.0
+    X[:60] = 1.0
+    X[30] = first
+    y = X @ [1.0, -1.0, 0.5] + rng.normal(0.0, 0.01, n)
+    if what == "lags":
+        y[:12] = 0.5
+        y[5] = 0.5 * first
+    part, _ = learned(y[:-1], X[:-1], scale=(0.5, 1.0))
+    part.predict(X[-1], 0.0, 0.5, 1.0)
+    assert part._look[[LINEAR, DIFFERENCE]] == pytest.approx([y[-1]] * 2, abs=0.1)
+
+
 def test_what_is_far_has_weights_of_its_own():
     """While the last target is far, the next one is too; otherwise it is the engine's."""
     ys = np.where(np.arange(600) // 30 % 2, 100.0, 0.1 * np.sin(np.arange(600.0) ** 2))

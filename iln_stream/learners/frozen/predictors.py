@@ -276,8 +276,9 @@ def predict_target(parts: Parts, X: Matrix) -> Matrix:
     return value if parts["plain"] is None else _with_plain_forecasts(parts["plain"], row, value)
 
 
-FURTHEST_Z = 1e9
-"""Columns of plain forecasts are clipped here, in units of their first deviations."""
+FURTHEST_Z, ROUNDING = 1e9, 1e-12
+"""Columns of plain forecasts are clipped here, in units of their first deviations, which are more
+than that share of the first value."""
 
 YOUNG, EARLY_REACH, FEW = 10.0, 100.0, 64
 """The first ten values of a column may leave its range by a hundred ranges, later ones by one; each
@@ -299,7 +300,8 @@ def _with_plain_forecasts(plain: Parts, row: Matrix, own: Matrix) -> Matrix:
     reach = np.where(seen < YOUNG, EARLY_REACH, 1.0) * (high - low)
     inside = np.clip(row, low - reach, high + reach)
     deviation = np.where(high > low, inside, row) - first
-    z = np.where(unit == 0.0, np.sign(deviation), deviation / np.where(unit == 0.0, 1.0, unit))
+    step = np.where(np.abs(deviation) > ROUNDING * np.abs(first), np.sign(deviation), 0.0)
+    z = np.where(unit == 0.0, step, deviation / np.where(unit == 0.0, 1.0, unit))
     z = np.where(seen == 0.0, 0.0, np.clip(z, -FURTHEST_Z, FURTHEST_Z))
     z = np.where(np.isnan(row), present, z)
     linear = z @ plain["slopes"].T + plain["offsets"]
