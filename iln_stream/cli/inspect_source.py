@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import islice
 from math import ceil
 from pathlib import Path
@@ -14,11 +14,14 @@ from rich.table import Table
 from rich.text import Text
 
 from iln_stream.errors import SourceError
+from iln_stream.loop import Horizon
 from iln_stream.records import MalformedError, is_command
 from iln_stream.records.decoding import MOST_INPUTS, shorten
 from iln_stream.records.fields import FieldMapping, common_field, late_labels
 from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
-from iln_stream.records.parsing import flatten
+from iln_stream.records.mapped import MappedDecoder
+from iln_stream.records.parsing import flatten, parse_json
+from iln_stream.records.proposed_forecasts import lags_of, series_of
 from iln_stream.records.proposed_settings import as_toml, proposed, remarks
 from iln_stream.service import parser_of, source_stream
 from iln_stream.service.decoding import FIELDS, mapping_from, require_fields
@@ -109,7 +112,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         )
     if settings.labels is not None:
         fields_given, of_labels = _joined(settings, found, fields_given, n_records, console)
-    shown = inspect_fields(found, mapping_from(fields_given, settings))
+    shown = inspect_fields(found, _mapping(fields_given, settings))
     console.print(_table(shown))
     if settings.target is None and not any(each.role in ("label", "input") for each in shown):
         why = ", ".join(f"{each.name} ({each.why or each.role})" for each in shown)
@@ -130,6 +133,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         **({"start": "earliest"} if stream.needs_start or labels_need_start else {}),
         **_given(settings, ("start", *_HOW_TO_READ)),
         **proposed(shown, fields_given),
+        **_forecasts(settings, found, shown, fields_given),
         **_learner(shown),
         **({"recent_ids": _RECENT_IDS} if repeats else {}),
         **_given(settings, ("learner", "recent_ids")),
@@ -223,6 +227,40 @@ def _joined(
     return given | {"target": ""}, {
         **learner, "labels": settings.labels, "pending_events": pending, "labels_settings": chosen,
     }  # fmt: skip
+
+
+def _mapping(fields: Mapping[str, Any], settings: LoopSettings) -> FieldMapping:
+    """Return the mapping of a run with these fields."""
+    return mapping_from({**fields, "target_is_input": bool(settings.horizon)}, settings)
+
+
+def _forecasts(
+    settings: LoopSettings,
+    found: Sequence[Mapping[str, Any]],
+    shown: Sequence[Field],
+    given: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the settings of forecasts: the horizon as it was given, series, lags and means."""
+    roles = proposed(shown, given)
+    if not settings.horizon or "time_field" not in roles:
+        return _given(settings, ("horizon",))
+    decode = MappedDecoder(_mapping(roles, settings), parse_json)
+    records, times = [], []
+    for each in found:
+        with suppress(MalformedError):
+            if (time := decode(each, None).time) is not None:
+                records.append(flatten(each))
+                times.append(time)
+    series = settings.series or series_of(records, times, shown)
+    ahead = [(each.steps, each.seconds or 0.0) for each in map(Horizon.of, settings.horizon)]
+    lags, means = lags_of(times, roles.get("time_features", ()), ahead)
+    return {
+        "horizon": settings.horizon,
+        **({"series": series} if series else {}),
+        **({} if settings.lags else {"lags": {roles["target"]: lags}}),
+        **({"rolling_means": {roles["target"]: means}} if means else {}),
+        **_given(settings, ("lags", "rolling_means")),
+    }
 
 
 def _given(settings: LoopSettings, names: Sequence[str]) -> dict[str, Any]:

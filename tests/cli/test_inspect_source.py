@@ -264,3 +264,42 @@ def test_every_partition_is_looked_at(command, tmp_path):
     assert done.code == 0, done.err
     assert all(name in done.err for name in ("depth", "colour"))
     assert tomllib.loads(done.out)["time_field"] == "moment"
+
+
+def test_forecasts_of_several_series(inspected, command, tmp_path):
+    """The proposal names the fields that tell series apart, and seasonal lags; it learns.
+
+    Without `series`, a run would refuse this file.
+    """
+    rows = [
+        {
+            "at": f"2026-01-{1 + hour // 24:02}T{hour % 24:02}:00",
+            "shop": shop,
+            "open": "yes" if hour % 24 > 6 else "no",
+            "sold": 10 * (1 + ord(shop) - ord("a")) + hour % 24,
+        }
+        for hour in range(24 * 14)
+        for shop in "abc"
+    ]
+    done = inspected(rows, "--target", "sold", "--horizon", "24")
+    found = tomllib.loads(done.out)
+    assert found["series"] == ["shop"]
+    assert found["lags"] == {"sold": [1, 2, 3, 23, 24, 25, 143, 144, 145, 311, 312, 313]}
+    assert found["rolling_means"] == {"sold": [24, 168]}
+    (tmp_path / "learn.toml").write_text(done.out)
+    done = command("run", "--config", "learn.toml", "--profile", "fast")
+    assert done.code == 0, done.err
+    assert "1008 events, 0 dead letters" in done.err
+
+
+def test_a_forecast_of_one_series(inspected):
+    """Categories are no series where times do not repeat; given lags are kept."""
+    rows = [
+        {"day": f"2026-{1 + day // 28:02}-{1 + day % 28:02}", "sky": "ab"[day % 2], "sold": day % 7}
+        for day in range(100)
+    ]
+    given = "--target", "sold", "--horizon", "1", "--lags", '{"sold": 4}'
+    found = tomllib.loads(inspected(rows, *given).out)
+    assert "series" not in found
+    assert found["lags"] == {"sold": [1, 2, 3, 4]}
+    assert found["rolling_means"] == {"sold": [7]}
