@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left, insort
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
+from heapq import nlargest
 from math import ceil, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -144,6 +145,9 @@ class _Value(NamedTuple):
 
 _QUANTILES = (0.5, 0.9, 1.0)
 """Of the errors of series, that are exported."""
+
+_WORST = 10
+"""Series that are shown."""
 
 _LEAST_RATE = 0.01
 """Weight of the latest label in the error of a series."""
@@ -454,6 +458,15 @@ class Forecasts:
         found = sorted(each.relative_error for each in list(self._series.values()) if each.n_scored)
         n = len(found)
         return {f"{q:g}": found[max(0, ceil(q * n) - 1)] for q in _QUANTILES} if n else {}
+
+    def worst_series(self) -> list[dict[str, Any]]:
+        """Return the series with the largest errors, the worst first; none if there is only one."""
+        scored = [(name, each) for name, each in list(self._series.items()) if each.n_scored]
+        worst = nlargest(_WORST, scored, key=lambda pair: pair[1].relative_error)
+        return [
+            {"series": list(name), "error": each.relative_error, "labels": int(each.n_scored)}
+            for name, each in worst
+        ]
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""

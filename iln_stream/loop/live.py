@@ -346,6 +346,8 @@ class LiveModel(Listener):
         Set before `data` is called.
     checkpoints : callable
         Returns the latest checkpoints, oldest first.
+    worst_series : callable
+        Returns the series with the largest errors, the worst first.
     standings : callable or None
         Returns the standings of a contest.
     versions : mapping
@@ -376,6 +378,7 @@ class LiveModel(Listener):
         self.n = 0
         self.about: About | None = None
         self.checkpoints: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+        self.worst_series: Callable[[], Sequence[Mapping[str, Any]]] = tuple
         self.standings: Callable[[], Sequence[Any]] | None = None
         self.versions: Mapping[str, str] = {}
 
@@ -445,6 +448,7 @@ class LiveModel(Listener):
             "steps": steps,
             "dead_letters": list(self._letters),
             "checkpoints": list(self.checkpoints()),
+            "worst_series": list(self.worst_series()),
             "commands": list(self._commands),
             "promotions": list(self._promotions),
         }

@@ -16,7 +16,7 @@ from rich.console import Console
 from iln_stream._version import __version__
 from iln_stream.learners.contest import Contest
 from iln_stream.learners.contest.contest import MIXTURE
-from iln_stream.loop import Listener, NothingLearnedError
+from iln_stream.loop import Forecasts, Listener, NothingLearnedError
 from iln_stream.loop.learning import LearningCheck
 from iln_stream.loop.live import About, LiveModel
 from iln_stream.loop.logs import ChampionLog, ConnectionLog
@@ -64,7 +64,7 @@ def connect_live(
     versions: Mapping[str, str],
     checkpoint: Checkpoint | None,
 ) -> None:
-    """Tell it what the model is, and let it read the learner's standings and the checkpoints.
+    """Tell it what the model is, and let it read standings, checkpoints and errors of series.
 
     `version` is that of the learner, and `versions` has those of contenders, if there are several.
     """
@@ -76,6 +76,8 @@ def connect_live(
         live.champion = getattr(learner, "champion", None)
     if checkpoint is not None:
         live.checkpoints = checkpoint.recent
+    if isinstance(assembly.late, Forecasts) and assembly.late.several:
+        live.worst_series = assembly.late.worst_series
 
 
 _PUBLISH_SECONDS = 0.5

@@ -216,7 +216,10 @@ def _rounded(value: float | None) -> float | None:
 _STEPS = 256
 _MOMENTS = 600
 
-_WHOLE = ("contenders", "metrics", "dead_letters", "checkpoints", "commands", "promotions")
+_WHOLE = (
+    *("contenders", "metrics", "dead_letters", "checkpoints", "worst_series", "commands"),
+    "promotions",
+)
 _HEAD = ("model", "partition", "task", "source", "learner", "version")
 
 
@@ -240,7 +243,8 @@ class ModelParts:
         n_events, lag = metrics.get("iln_events_total") or 0, metrics.get("iln_consumer_lag")
         values = {
             "head": {name: live.get(name) for name in _HEAD},
-            **{name: live[name] for name in (*_WHOLE, "curves", "steps")},
+            **{name: live.get(name, []) for name in _WHOLE},  # an older learner has fewer
+            **{name: live[name] for name in ("curves", "steps")},
             "flow": [self._flow.point(now, n_events, lag)],
         }
         for name, value in values.items():

@@ -78,6 +78,22 @@ export class Checkpoints extends List {
   }
 }
 
+export class WorstSeries extends List {
+  constructor() {
+    super("worst-series", "Worst series", "The mean |error| of the last 100 labels, as a share of their mean size.", 4, [
+      { name: "Series", look: "" },
+      { name: "Error", look: "number" },
+      { name: "Labels", look: "number" },
+    ], "");
+  }
+
+  update(model) {
+    const worst = model.worst_series ?? [];
+    this.fill(worst.map((s) => [s.series.join(", "), percent(s.error), count(s.labels)]));
+    this.card.show(worst.length > 0);
+  }
+}
+
 function place(record) {
   return `${record.stream ?? ""}:${record.partition}:${count(record.offset)}`;
 }

@@ -6,7 +6,7 @@ import { Experts } from "./experts.js";
 import { Figures } from "./figures.js";
 import { Delay, Lag, Rate } from "./flow.js";
 import { Inputs } from "./inputs.js";
-import { Checkpoints, Events, Letters } from "./lists.js";
+import { Checkpoints, Events, Letters, WorstSeries } from "./lists.js";
 import { Predictions } from "./predictions.js";
 import { alpha, drift, shrinks } from "./small.js";
 import { Standings } from "./standings.js";
@@ -14,10 +14,12 @@ import { Status } from "./status.js";
 import { Store } from "./store.js";
 import { connect } from "./stream.js";
 import { Title } from "./title.js";
+import { Verdict } from "./verdict.js";
 
 const store = new Store();
 const status = new Status();
 const title = new Title(schedule);
+const verdict = new Verdict();
 const figures = new Figures();
 const large = [
   new Predictions(), new Standings(),
@@ -25,7 +27,7 @@ const large = [
   new Experts(), new Inputs(), drift(),
 ];
 const small = [new Rate(), new Lag(), new Delay(), shrinks(), alpha()];
-const lists = [new Events(), new Checkpoints(), new Letters()];
+const lists = [new Events(), new Checkpoints(), new WorstSeries(), new Letters()];
 const cards = [...large, ...small, ...lists];
 const nodes = (some) => some.map((card) => card.node);
 const grid = document.getElementById("cards");
@@ -47,6 +49,7 @@ function draw() {
   if (!model) return;
   title.update(store, model);
   setAttributes(grid, { "data-contest": String(model.contenders.length > 0) });
+  verdict.update(model, store.run, isConnected && store.page.state === "reached");
   figures.update(model, store.isAtWork && isConnected);
   for (const card of cards) card.update(model);
 }

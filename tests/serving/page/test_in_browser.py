@@ -1,6 +1,7 @@
 """The page in a real browser, through real runs."""
 
 import json
+import random
 import shutil
 
 import httpx
@@ -82,6 +83,14 @@ def test_a_regression_shows_what_the_metrics_say(regression, show):
     }
     assert shown == {name: said[name,] for name in shown}
 
+    best = min(("running_mean", "last_value"), key=lambda name: said["iln_baseline_mae", name])
+    saved = formatted(
+        page, "share", 1.0 - said["iln_windowed_mae",] / said["iln_baseline_mae", best]
+    )
+    called = {"running_mean": "the mean label", "last_value": "repeating the last value"}[best]
+    expected = f"{saved} better than {called}, after 900 labels; up to date."
+    assert page.locator("#verdict").inner_text() == expected
+
     number = lambda *key: formatted(page, "number", said[key])  # noqa: E731
     rows = page.locator("#standings tbody tr").all_inner_texts()
     assert [row.split() for row in rows] == [
@@ -113,6 +122,37 @@ def test_a_regression_shows_what_the_metrics_say(regression, show):
     assert "n/a" in letters[0]
     assert page.locator("#events tbody tr").first.inner_text().split()[2] == "e-899"
     assert page.locator("#checkpoints tbody tr").count() > 0
+
+
+def test_the_worst_series_are_named(tmp_path, run, show):
+    """With the setting `series`, the series with the largest errors comes first, and says so.
+
+    A model that is no better than a baseline says this on top, in amber.
+    """
+    rng = random.Random(0)
+    append(
+        tmp_path / "log.db",
+        [
+            json.dumps(
+                {"at": 3600 * hour, "shop": shop, "sold": size * (1.0 + noise * rng.random())}
+            ).encode()
+            for hour in range(400)
+            for shop, size, noise in (("a", 5.0, 0.1), ("b", 500.0, 3.0), ("c", 50.0, 0.5))
+        ],
+    )
+    started = run(
+        *("--target", "sold", "--time-field", "at", "--series", "shop", "--horizon", "1"),
+        *("--profile", "fast"),
+    )
+    started.learned(1197)
+    page = show(started.url)
+    shows(page, "iln_events_total", 1200)
+    rows = [row.split() for row in page.locator("#worst-series tbody tr").all_inner_texts()]
+    assert [row[0] for row in rows] == ["b", "c", "a"]
+    assert {row[2] for row in rows} == {"399"}
+    verdict = page.locator("#verdict")
+    assert verdict.inner_text() == "About as good as the mean label; steady; up to date."
+    assert verdict.get_attribute("class") == "warning"
 
 
 @pytest.mark.thorough

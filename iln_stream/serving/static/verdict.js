@@ -1,0 +1,65 @@
+// One sentence on top: whether the model is any good, whether that holds, and whether it is up to date.
+
+import { setAttributes, setText } from "./dom.js";
+import { count, share, words } from "./format.js";
+import { value } from "./store.js";
+import { measures } from "./task.js";
+
+// The same as of the alerts IlnNoBetterThanTrivial, IlnErrorDoubled and IlnDrift.
+const YOUNG = 1000;
+const DOUBLED = 2;
+const CHANGED = 1.5;
+const ALIKE = 0.01;
+
+const LOOKS = ["good", "warning", "bad"];
+const CALLED = {
+  last_value: "repeating the last value", running_mean: "the mean label",
+  class_frequencies: "the frequencies of the classes",
+};
+
+export class Verdict {
+  constructor() {
+    this.node = document.getElementById("verdict");
+  }
+
+  update(model, run, isCurrent) {
+    const parts = [better(model), steady(model), current(model, run, isCurrent)].filter(Boolean);
+    const text = parts.map((part) => part.text).join("; ");
+    setText(this.node, text && `${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
+    setAttributes(this.node, { class: LOOKS[Math.max(0, ...parts.map((part) => LOOKS.indexOf(part.look)))] });
+  }
+}
+
+// How the latest errors compare with those of the best baseline.
+function better(model) {
+  const [measure] = measures(model);
+  const ours = value(model, measure.windowed);
+  const found = Object.entries(model.metrics[measure.baseline] ?? {}).filter(([, v]) => v > 0);
+  const n = value(model, "iln_labelled_events_total") ?? 0;
+  if (ours === undefined || found.length === 0) return n > 0 ? null : { text: "no label is known yet", look: "warning" };
+  const [name, best] = found.reduce((a, b) => (b[1] < a[1] ? b : a));
+  const saved = 1 - ours / best;
+  const called = CALLED[name] ?? words(name);
+  const than = Math.abs(saved) < ALIKE ? "about as good as" : `${share(Math.abs(saved))} ${saved > 0 ? "better" : "worse"} than`;
+  if (n < YOUNG) return { text: `${than} ${called}, after ${count(n)} labels`, look: "good" };
+  return { text: `${than} ${called}`, look: LOOKS[saved >= ALIKE ? 0 : saved > -ALIKE ? 1 : 2] };
+}
+
+// Whether errors stay as they were.
+function steady(model) {
+  const [measure] = measures(model);
+  if ((value(model, "iln_labelled_events_total") ?? 0) < YOUNG) return null;
+  const [windowed, running] = [value(model, measure.windowed), value(model, measure.running)];
+  if (windowed > DOUBLED * running) return { text: "errors have doubled", look: "bad" };
+  if (value(model, "iln_drift") > CHANGED) return { text: "the stream has changed", look: "warning" };
+  return { text: "steady", look: "good" };
+}
+
+function current(model, run, isCurrent) {
+  if (run.state === "ended") return { text: "ended", look: "good" };
+  if (!isCurrent) return { text: "the learner can't be reached", look: "bad" };
+  if (run.state.startsWith("waiting")) return { text: run.state.replace(/^waiting: /, ""), look: "bad" };
+  const lag = value(model, "iln_consumer_lag");
+  if (run.state === "idle" || lag === 0) return { text: "up to date", look: "good" };
+  return lag > 0 ? { text: `${count(lag)} records behind`, look: "good" } : { text: "learning", look: "good" };
+}
