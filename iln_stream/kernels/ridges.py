@@ -226,12 +226,21 @@ def renew_penalty(P, pending, theta, record, k, weight):  # type: ignore[no-unty
     subtract(P, pending, record, k, denominator, 1.0)
 
 
+EXACT = 1e-9
+"""Errors up to it are rounding."""
+
+
 @compiled
 def huber_weight(record, error, huber):  # type: ignore[no-untyped-def]
-    """min(1, huber m / |e|), m the mean absolute error so far; then add the error to m."""
+    """min(1, huber m / |e|), m the mean absolute error so far; then add the error to m.
+
+    While targets are constant, m is 0: the first other one begins the mean anew.
+    """
     error = abs(error)
     steps, mean = record[STEPS], record[MEAN_ERROR]
     weight = 1.0
+    if steps >= 20.0 and mean <= EXACT < error:
+        steps = 0.0
     if steps >= 20.0 and error > huber * mean:
         weight = huber * mean / error
     # A single wild error enters the mean as at most three times the mean.

@@ -291,6 +291,8 @@ class Huber:
 
     def weight(self, error):
         error = abs(error)
+        if self.n >= 20 and self.mean <= 1e-9 < error:
+            self.n = 0
         outlier = self.n >= 20 and error > self.huber * self.mean
         weight = self.huber * self.mean / error if outlier else 1.0
         bounded = error if self.n < 5 else min(error, 3.0 * self.mean)

@@ -114,6 +114,18 @@ def test_no_error_is_an_outlier_before_there_are_twenty(n, weight):
     assert huber_weight(record, -5.0, 2.0) == pytest.approx(weight)
 
 
+def test_what_was_exact_does_not_make_all_else_outliers():
+    """After targets that were constant, and so predicted exactly, the mean error begins anew.
+
+    It stayed 0, and what came then had weight 1e-12 for good.
+    """
+    record = untrained_record()
+    for error in [0.0] * 300 + [0.5] * 20:
+        huber_weight(record, error, 2.0)
+    assert huber_weight(record, 0.5, 2.0) == 1.0
+    assert huber_weight(record, 5.0, 2.0) == pytest.approx(0.2)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_blocks_invert_their_information(kind):
     """Each block's covariance inverts the recomputed information of weighted rows to the end,
