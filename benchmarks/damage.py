@@ -9,8 +9,8 @@ the damage is resumed to the end of the log. The result is *identical*, if learn
 are those of the run that went on; *refused*, if the run ends with an error of ours; *as of a
 shorter log*, where SQLite can't tell a cut log from one that a crash has torn; *differs*, if it is
 none of these, which must not happen; or *failed*, if it ends with any other error or takes too
-long. What is only read, a published version and a saved model, is compared by its state. Case `log`
-damages the embedded log.
+long. What is only read, a published version, a saved model and an export, is compared by its state.
+Case `log` damages the embedded log.
 """
 
 import argparse
@@ -30,10 +30,12 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from benchmarks.speed.report import versions
-from iln_stream import load, save
+from iln_stream import InfiniteLayerRegressor, load, save
 from iln_stream.errors import IlnError
 from iln_stream.files import read_stored
 from iln_stream.learners import state_of
+from iln_stream.learners.frozen import freeze_learner
+from iln_stream.learners.frozen.predictors import FrozenRegressor
 from iln_stream.learners.keyed.key_file import KEYS_FILE, KeyFile, StoredKeys
 from iln_stream.learners.keyed.store import new_row
 from iln_stream.loop import Listener, Step, pending
@@ -250,15 +252,19 @@ class Read:
     in_log, kinds = False, (".model", ".npz")
 
     def __init__(self, folder: Path, kind: str) -> None:
-        self._file = "model.npz" if kind == "saved" else "events-0.model"
+        self._kind = kind
+        self._file = "events-0.model" if kind == "published" else "model.npz"
         self.state, self.older = folder / "killed", folder / "older"
-        model = pool(1, size=4)
+        exported = kind == "exported"
+        model = InfiniteLayerRegressor("fast", seed=1) if exported else pool(1, size=4)
         for path in (self.older, self.state):
             path.mkdir()
             for t in range(50):
                 model.learn_one({"a": t % 7 / 7}, t % 7)
             if kind == "saved":
                 save(model, path / self._file)
+            elif exported:
+                freeze_learner(model).save(path / self._file)
             else:
                 with Publisher(path / self._file, model, seconds=3600.0) as publisher:
                     publisher.learned()
@@ -267,7 +273,10 @@ class Read:
 
     def read(self, file: Path) -> bytes:
         """Return the state of the learner in a file."""
-        if self._file == "model.npz":
+        if self._kind == "exported":
+            frozen = FrozenRegressor.load(file)
+            return to_bytes({"parts": frozen.parts, "about": str((frozen.card, frozen.names))})
+        if self._kind == "saved":
             return to_bytes(state_of(load(file)))
         follower = Follower(file)
         follower.refresh()
@@ -373,7 +382,7 @@ def _attempt(action: Callable[[Path], Any], path: Path, harm: Damage, harmed: Pa
 
 def main() -> int:
     """Examine the cases, print and store what was found; return 1 if anything was silent."""
-    names = [*(case.name for case in CASES), "published", "saved"]
+    names = [*(case.name for case in CASES), "published", "saved", "exported"]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.damage", description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="flip so many times fewer bytes")
     parser.add_argument("--cases", nargs="+", choices=names, default=names)

@@ -90,13 +90,15 @@ def load(cls: type[T], schema: StateSchema, path: str | Path, kind: str) -> T:
     Raises
     ------
     StateError
-        When the file was not written by `save`.
+        When the file can't be read, or was not written by `save`.
 
     """
     try:
         state = from_bytes(read_stored(Path(path)))
         kept = [field.name for field in fields(cls)]  # type: ignore[arg-type]
         values = dict(zip(kept, schema.read(state, *kept), strict=True))
+    except OSError as error:
+        raise StateError(f"{path} can't be read: {error.strerror or error}") from error
     except StateError as error:
         raise StateError(f"{path} is not a {kind}'s file: {error}") from error
     for field in _NAMES & values.keys():
