@@ -73,6 +73,9 @@ FAR = 10.0
 SPOILT = 30.0
 """An error of `SLOPES` counts as at most so many times that of the prediction."""
 
+VARIANCE_OF_SLOPES = 0.1
+"""To begin with; that of levels is 1."""
+
 CHANGE = 8.0
 """After this many errors in a row beyond, they are a new scale."""
 
@@ -99,7 +102,7 @@ def new_shared(d: int) -> NDArray[np.float64]:
     """Return what keys with d effects share, before the first event."""
     shared = np.zeros(SHARED_HEAD + 3 * d + N_AGES * (1 + N_EXPERTS) + N_BINS)
     shared[[NOISE, NOISE_OF_LEVEL, SQUARES_OF_LEVEL, FREEDOM_OF_LEVEL]] = 1.0
-    shared[SHARED_HEAD : SHARED_HEAD + d] = 0.1  # variance of slopes, to begin with
+    shared[SHARED_HEAD : SHARED_HEAD + d] = VARIANCE_OF_SLOPES
     shared[SHARED_HEAD] = 1.0
     shared[SHARED_HEAD + d : SHARED_HEAD + 2 * d] = 1.0
     return shared
@@ -251,9 +254,12 @@ def learn_key(g, y, x, row, stats, shared, scratch, frozen):  # type: ignore[no-
     D = scratch.shape[0] - OUT - 1
     d = x.shape[0] + 1
     g, y = bounded(g), bounded(y)
-    if shared[CLOCK] == 0.0 and not frozen:
-        set_unit(max((y - g) * (y - g), 1e-30), shared, D)
-    prediction = predict_key(g, x, row, stats, shared, scratch)
+    if shared[CLOCK] == 1.0 and not frozen:  # of two targets, this is the variance
+        begin_law(max(0.5 * (y - g) * (y - g), 1e-30), shared, D)
+    said = prediction = predict_key(g, x, row, stats, shared, scratch)
+    if shared[CLOCK] == 0.0 and not frozen:  # the global model knows nothing: nothing is the key's
+        g = prediction = y
+        predict_key(g, x, row, stats, shared, scratch)
     p, m = scratch[MIXED], shared[SHARED_HEAD + 2 * D :]
     correction = prediction - g
     if shared[CLOCK] < shared[WHOLE_FROM]:
@@ -265,7 +271,7 @@ def learn_key(g, y, x, row, stats, shared, scratch, frozen):  # type: ignore[no-
     error = y - p[SLOPES]
     if not frozen:
         # An expert that is spoilt must not hide that the others predict well.
-        join_spread(min(abs(error), SPOILT * abs(y - prediction)) / root, shared)
+        join_spread(min(abs(error), SPOILT * abs(y - prediction)) / root, shared, D)
     bound = FAR * shared[SPREAD] * root
     clipped = min(max(error, -bound), bound)
     residual = p[SLOPES] - g + clipped
@@ -293,26 +299,33 @@ def learn_key(g, y, x, row, stats, shared, scratch, frozen):  # type: ignore[no-
     n = int(min(row[EVENTS], 1e15))
     if not frozen and n & (n - 1) == 0:
         join_law(row, shared, d, D, scratch)
-    return prediction
+    return said
 
 
 @compiled
-def set_unit(square, shared, D):  # type: ignore[no-untyped-def]
-    """Begin with variances in units of the first squared error."""
-    shared[NOISE] = shared[NOISE_OF_LEVEL] = square
-    shared[SQUARES_OF_LEVEL] *= square
+def begin_law(square, shared, D):  # type: ignore[no-untyped-def]
+    """Begin with variances in units of a squared error."""
+    shared[NOISE] = shared[NOISE_OF_LEVEL] = shared[SQUARES_OF_LEVEL] = square
+    shared[FREEDOM_OF_LEVEL] = 1.0
     for i in range(SHARED_HEAD, SHARED_HEAD + D):
-        shared[i] *= square
+        shared[i] = VARIANCE_OF_SLOPES * square
+        shared[D + i] = 1.0
+    shared[SHARED_HEAD] = square
 
 
 @compiled
-def join_spread(deviation, shared):  # type: ignore[no-untyped-def]
-    """Move the median of |error| by an error, in units of its uncertainty."""
-    if shared[CLOCK] == 0.0:
+def join_spread(deviation, shared, D):  # type: ignore[no-untyped-def]
+    """Move the median of |error| by an error, in units of its uncertainty.
+
+    Of a new scale, the variances that are known say nothing: tiny ones would hold effects at their
+    means, and so stay tiny.
+    """
+    if shared[CLOCK] <= 1.0:
         shared[SPREAD] = deviation
     shared[OUTLIERS] = shared[OUTLIERS] + 1.0 if deviation > FAR * shared[SPREAD] else 0.0
     if shared[OUTLIERS] >= CHANGE:
         shared[SPREAD], shared[OUTLIERS] = deviation, 0.0
+        begin_law(deviation * deviation, shared, D)
     step = max(2.0 / (shared[CLOCK] + 2.0), 0.01)
     shared[SPREAD] *= np.exp(step if deviation > shared[SPREAD] else -step)
     shared[SPREAD] = max(shared[SPREAD], 1e-30)

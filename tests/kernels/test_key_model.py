@@ -29,12 +29,15 @@ class Law:
 
     def __init__(self):
         self.events, self.spread, self.outliers = 0, 0.0, 0
-        self.noise = self.noise_of_level = 1.0
-        self.squares, self.freedom = np.array([1.0] + [0.1] * Q), np.ones(D)
-        self.squares_of_level = self.freedom_of_level = 1.0
+        self.begin(1.0)
         self.mean, self.mean_level, self.updates = np.zeros(D), 0.0, 0
         self.ages = np.zeros((24, 6))
         self.bins = np.zeros(96)
+
+    def begin(self, square):
+        self.noise = self.noise_of_level = self.squares_of_level = square
+        self.squares, self.freedom = square * np.array([1.0] + [0.1] * Q), np.ones(D)
+        self.freedom_of_level = 1.0
 
 
 class Key:
@@ -82,7 +85,7 @@ class Key:
             age[0] += 1
             age[1:] += (loss - age[1:]) / min(age[0], 2000)
         self.losses = 0.98 * self.losses + loss
-        off = abs(y - p @ w)
+        off = abs(y - p @ w) if law.events else 0.0
         if not frozen:
             law.bins *= 0.9995
             place = 8 * math.log2(max(off / max(expected, 1e-30), 1e-6)) + 48
@@ -116,11 +119,12 @@ class Key:
         return p @ w, p @ w - g
 
     def join_spread(self, deviation, law):
-        if law.events == 0:
+        if law.events <= 1:
             law.spread = deviation
         law.outliers = law.outliers + 1 if deviation > 10 * law.spread else 0
         if law.outliers >= 8:
             law.spread, law.outliers = deviation, 0
+            law.begin(deviation**2)
         step = max(2 / (law.events + 2), 0.01)
         law.spread = max(law.spread * math.exp(step if deviation > law.spread else -step), 1e-30)
 
@@ -173,13 +177,14 @@ def test_it_is_the_model_in_numpy(frozen_after):
         frozen = t >= frozen_after
         predicted = predict_key(g, x, rows[k], stats, shared, scratch)
         ours = learn_key(g, y, x, rows[k], stats, shared, scratch, frozen)
-        if t == 0:  # the first error is the unit of variances
-            law.noise = law.noise_of_level = law.squares_of_level = (y - g) ** 2
-            law.squares *= (y - g) ** 2
+        if t == 1:  # half the squared difference of two targets is the unit of variances
+            law.begin(0.5 * (y - g) ** 2)
         z, expected = scratch[0, :D].copy(), scratch[OUT, EXPECTED]
         p, w, _, theirs = keys[k].experts(g, z, law)
         assert expected == pytest.approx(theirs, rel=1e-7, abs=1e-12)
         assert (predicted, ours) == pytest.approx((p @ w, p @ w), rel=1e-7)
+        if t == 0:  # the global model knows nothing yet
+            g = y
         _, correction = keys[k].learn(g, y, z, law, frozen)
         assert scratch[OUT, CORRECTION] == pytest.approx(correction, rel=1e-6, abs=1e-9)
     assert shared[SPREAD] == pytest.approx(law.spread)
@@ -192,6 +197,29 @@ def test_it_is_the_model_in_numpy(frozen_after):
     start = 16 + 3 * D
     assert shared[start : start + 144] == pytest.approx(law.ages.ravel())
     assert shared[start + 144 :] == pytest.approx(law.bins)
+
+
+@pytest.mark.parametrize(
+    ("early", "later"),
+    [("zeros", lambda t, y: 0.0), ("tiny", lambda t, y: 1e-6 * y), ("far", lambda t, y: y + 1e9)],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_it_recovers_from_what_came_first(early, later):
+    """Keys learn as well as ever after targets of another scale, and far from zero.
+
+    Variances of effects that began as tiny ones held all effects at their mean; the first target
+    itself, before the global model knew any, stayed with its key as a residual.
+    """
+    rows, stats, shared, scratch = fresh()
+    errors, known = [], 0.0
+    for t, (k, x, y, g) in enumerate(stream(4000)):
+        change = 0.0 if early != "far" else 1e9
+        if t < 400 or change:
+            y = later(t, y)
+        y_pred = learn_key(g * known + change * known, y, x, rows[k], stats, shared, scratch, False)
+        known = 1.0
+        errors.append(abs(y - y_pred))
+    assert np.mean(errors[-1000:]) < 0.3
 
 
 def test_errors_fall_below_their_quantiles():
