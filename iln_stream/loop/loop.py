@@ -26,6 +26,7 @@ from iln_stream.records import (
     DeadLetter,
     Decoder,
     EnvelopeDecoder,
+    Example,
     MalformedError,
     payload_bytes,
     promoted,
@@ -84,6 +85,7 @@ class PrequentialLoop:
         Makes progress durable. None: nothing is saved.
     decoder
         Turns records into examples. None: records are events of the form `{"x": ..., "y": ...}`.
+        If its `takes_key` is true, the record's key is a third argument.
         If it has a method `accept`, the loop calls it with the time, id and label of each event
         that it learned or predicted; not for repeats, late labels and dead letters. If it has a
         method `label`, the loop calls it with the id of an event and its late label.
@@ -131,6 +133,9 @@ class PrequentialLoop:
         self.checkpoint = checkpoint
         self.max_failures_in_a_row = max_failures_in_a_row
         self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
+        self._keyed: Callable[..., Example] | None = (
+            self._decode if getattr(self._decode, "takes_key", False) else None
+        )
         self._labels = labels
         self._accept: Callable[..., None] | None = getattr(self._decode, "accept", None)
         self._late_label: Callable[..., None] | None = getattr(self._decode, "label", None)
@@ -249,10 +254,12 @@ class PrequentialLoop:
 
         What comes of it is appended to `outcomes`, also if an error follows.
         """
-        decode = self._decode
         if self._labels is not None and record.origin.stream == self._labels.stream:
-            decode = self._labels.decode
-        example = decode(record.payload, record.timestamp)
+            example = self._labels.decode(record.payload, record.timestamp)
+        elif self._keyed is not None:
+            example = self._keyed(record.payload, record.timestamp, record.key)
+        else:
+            example = self._decode(record.payload, record.timestamp)
         if self._key_name is not None and record.key is not None and example.x is not None:
             example.x[f"{self._key_name}={record.key}"] = 1.0
         if example.weight is not None and not self.stepper.takes_weights:

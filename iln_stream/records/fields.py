@@ -166,6 +166,9 @@ def matches(name: str, patterns: Sequence[str]) -> bool:
     )
 
 
+RECORDS_KEY = "@key"
+"""The name that means the key of the record itself, where settings name a field."""
+
 N_RECORDS = 1_000
 """Records in which each named field should have occurred."""
 

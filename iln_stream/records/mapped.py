@@ -19,7 +19,7 @@ from iln_stream.records.decoding import (
     one_hot,
     too_many_inputs,
 )
-from iln_stream.records.fields import FieldMapping, UnseenFields
+from iln_stream.records.fields import RECORDS_KEY, FieldMapping, UnseenFields
 from iln_stream.records.parsing import INDICATOR, flatten, parse_json
 from iln_stream.records.series import Earlier, Level, SeriesInputs
 from iln_stream.records.time_inputs import Lags, TimeFeatures, names_of
@@ -204,8 +204,18 @@ class MappedDecoder:
         self.n_coerced: Counter[str] = Counter()
         self.n_missing = 0
 
-    def __call__(self, payload: Payload, written: float | None) -> Example:
-        """Decode a record that was written at a time, in POSIX seconds; None: unknown."""
+    @property
+    def takes_key(self) -> bool:
+        """Whether inputs depend on the record's own key, which the loop then gives."""
+        aggregates = self._aggregates
+        by_key = aggregates is not None and RECORDS_KEY in aggregates.texts
+        return by_key or RECORDS_KEY in self.mapping.series
+
+    def __call__(self, payload: Payload, written: float | None, key: str | None = None) -> Example:
+        """Decode a record that was written at a time, in POSIX seconds; None: unknown.
+
+        Of a decoder that `takes_key`, `key` is the record's own key; None: it has none.
+        """
         fields, plan, found_types = self._read(payload, written is not None)
         time, event_id, y = self._roles(fields, plan, written)
         weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
@@ -222,6 +232,10 @@ class MappedDecoder:
             x = one_hot(found)
         if not x and y is not None and event_id is not None:
             return Example(None, y, event_id, time, weight)
+        if key is not None:
+            fields = {**fields, RECORDS_KEY: key}
+            if self._unseen is not None:
+                self._unseen.see((RECORDS_KEY,))
         series = () if self._series is None else self._enter(self._series, fields)
         made = {} if self._lags is None else self._lags(x)
         if self._level is not None:
@@ -674,7 +688,12 @@ class LabelDecoder(MappedDecoder):
         unseen = UnseenFields(expected, of_labels=True)
         super().__init__(mapping, parse, labels, unseen=unseen)
 
-    def __call__(self, payload: bytes | Mapping[str, Any] | None, written: float | None) -> Example:
+    def __call__(
+        self,
+        payload: bytes | Mapping[str, Any] | None,
+        written: float | None,
+        key: str | None = None,
+    ) -> Example:
         """Decode a record that was written at a time, in POSIX seconds; None: unknown.
 
         Raises
@@ -683,7 +702,7 @@ class LabelDecoder(MappedDecoder):
             When the record has no id or no label.
 
         """
-        label = super().__call__(payload, written)
+        label = super().__call__(payload, written, key)
         if label.x is None:
             return label
         missing, what = ("id_field", "id") if label.id is None else ("target", "label")

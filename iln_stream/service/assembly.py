@@ -19,9 +19,10 @@ from iln_stream.loop import (
 from iln_stream.loop.live import LiveModel
 from iln_stream.loop.metrics import Metrics
 from iln_stream.records import EnvelopeDecoder, MalformedError
+from iln_stream.records.fields import RECORDS_KEY
 from iln_stream.reporting import MetricSpec
 from iln_stream.service.decoding import build_aggregates, build_decoder, build_weights
-from iln_stream.service.learners import RECORDS_KEY, DetailsOf, PredictOnly, task_of
+from iln_stream.service.learners import DetailsOf, PredictOnly, task_of
 from iln_stream.service.settings import LATE_SETTINGS, LabelSettings, LoopSettings, RecordSettings
 from iln_stream.service.streams import build_label_log, label_stream
 from iln_stream.settings import SettingsError

@@ -3,11 +3,11 @@
 import warnings
 
 from iln_stream.errors import IlnWarning
-from iln_stream.records.fields import FieldMapping
+from iln_stream.records.fields import RECORDS_KEY, FieldMapping
 from iln_stream.service.decoding import build_weights, check_format, mapping_of
 from iln_stream.service.history import records_of_files
 from iln_stream.service.http import check_page
-from iln_stream.service.learners import RECORDS_KEY, build_details, build_learner
+from iln_stream.service.learners import build_details, build_learner
 from iln_stream.service.settings import LATE_SETTINGS, Settings
 from iln_stream.service.streams import (
     check_addresses,

@@ -82,10 +82,6 @@ def load_plugin(setting: str, name: str, group: str, builtin: Collection[str] = 
     return imported(setting, name, SettingsError)
 
 
-RECORDS_KEY = "@key"
-"""Value of `by_key` that means the key of the record itself."""
-
-
 class Keys:
     """The keys of a reader's learner and inputs, in files beside its snapshots.
 

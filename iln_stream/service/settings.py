@@ -314,9 +314,10 @@ class ForecastSettings(SettingsGroup):
         default_factory=dict,
         examples=[{"card_n_1h": {"by": "card", "over": "1h", "how": "count"}}],
         description="Inputs made from the earlier events of the same key, by the name of the "
-        "input: `by`, the field or fields that are the key; `how`, one of `count`, `since_last`, "
-        "`sum`, `mean`, `std`, `min`, `max`, `last`, `distinct`, `ratio_to_mean` and `label_mean`; "
-        "`of`, the field; and `over`, the window (`1h`, `7d`), without which all events count.",
+        "input: `by`, the field or fields that are the key, `@key` the record's own; `how`, one of "
+        "`count`, `since_last`, `sum`, `mean`, `std`, `min`, `max`, `last`, `distinct`, "
+        "`ratio_to_mean` and `label_mean`; `of`, the field; and `over`, the window (`1h`, `7d`), "
+        "without which all events count.",
     )
 
     @field_validator("horizon", mode="before")

@@ -13,7 +13,7 @@ from iln_stream.loop.outputs import (
     TransactionalPredictionWriter,
 )
 from iln_stream.records import PredictionEncoder
-from iln_stream.records.fields import FieldMapping
+from iln_stream.records.fields import RECORDS_KEY, FieldMapping
 from iln_stream.records.mapped import LabelDecoder, RecordTime
 from iln_stream.service.decoding import NOTATION, REGISTRY, mapping_from, mapping_of, parser_of
 from iln_stream.service.settings import (
@@ -22,6 +22,7 @@ from iln_stream.service.settings import (
     LogSettings,
     SourceSettings,
     StreamSettings,
+    aggregate_of,
     default_of,
     own_values,
 )
@@ -285,11 +286,15 @@ def readers(
             "learner: set learner_per = partition, or name one of --partitions; or set series, if "
             "there are several and each is within a partition"
         )
-    if settings.aggregates and len({each.partitions for each in found}) > 1:
-        raise SettingsError(
-            "aggregates: each of several learners would see some of a key's events only: leave "
-            "learner_per = topic and workers unset, so that one learner reads all partitions"
-        )
+    if len({each.partitions for each in found}) > 1:
+        for name, each in settings.aggregates.items():
+            if RECORDS_KEY not in aggregate_of(each).by:
+                raise SettingsError(
+                    f"aggregates: {name}: each of several learners would see some of a key's "
+                    'events only: name the key that chooses the partition, by = "@key", or leave '
+                    "learner_per = topic and workers unset, so that one learner reads all "
+                    "partitions"
+                )
     if len(settings.horizon) > 1 and stream.address == "-":
         raise SettingsError("horizon: standard input can be read once: give a single horizon")
     horizons = settings.horizon or (None,)

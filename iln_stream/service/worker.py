@@ -23,6 +23,7 @@ from iln_stream.loop.logs import ChampionLog, ConnectionLog
 from iln_stream.loop.metrics import Metrics, label_metrics
 from iln_stream.loop.progress import Progress, WarmUpProgress
 from iln_stream.records import PredictionEncoder
+from iln_stream.records.fields import RECORDS_KEY
 from iln_stream.records.series import Level
 from iln_stream.records.time_inputs import Lags
 from iln_stream.service.assembly import Assembly
@@ -212,7 +213,9 @@ def _keys_to_read(
     if (made := assembly.aggregates) is not None and assembly.mapped is not None:
         is_input = assembly.mapped.mapping.is_feature
         found["names"] = made.names
-        found["no_inputs"] = sorted(n for n in made.texts | made.numbers if not is_input(n))
+        own_key = {RECORDS_KEY} - {settings.by_key}
+        needed = made.texts | made.numbers
+        found["no_inputs"] = sorted(n for n in needed if n in own_key or not is_input(n))
         found["aggregates"] = made.described()
     if settings.snapshots is not None and (found or settings.by_key is not None):
         folder = folder_of(settings, stream, reader)

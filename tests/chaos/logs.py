@@ -65,8 +65,8 @@ class EmbeddedLog:
     def send(self, records: Iterable[KeyedRecord], partition: int = 0) -> Sequence[int]:
         records = list(records)
         with closing(SqliteSink(self.path, "events", partition)) as sink:
-            for _, value in records:
-                sink.write(None, value or b"")
+            for key, value in records:
+                sink.write(None if key is None else key.decode(), value or b"")
         (end,) = [
             topic.partitions[partition].next_offset
             for topic in topics(self.path)

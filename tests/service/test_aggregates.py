@@ -178,6 +178,12 @@ def test_a_date_in_the_future_does_not_end_the_windows() -> None:
 
 def test_a_misspelt_field_is_warned_of() -> None:
     """A key or a field that no record has would leave its inputs out in silence."""
+    made = Aggregates({"n": Aggregate("count", ("@key",))})
+    decode = MappedDecoder(FieldMapping(target="y"), parse_json, aggregates=made)
+    assert decode(b'{"y": 1, "z": 2}', 1.0, None).x == {"z": 2.0}
+    with pytest.warns(IlnWarning, match="aggregates = '@key': no record of 1 has"):
+        decode.warn_of_unseen()
+    assert decode(b'{"y": 1, "z": 2}', 1.0, "c1").x == {"z": 2.0, "n": 0.0}
     made = Aggregates({"n": Aggregate("sum", ("crad",), "amuont")})
     decode = MappedDecoder(FieldMapping(target="y"), parse_json, aggregates=made)
     decode(b'{"card": "c", "amount": 1, "y": 1}', 1.0)

@@ -11,6 +11,7 @@ from support.embedded_log import append, settings_of, values
 from iln_stream.errors import RefusedError
 from iln_stream.service import Service, Settings, SettingsError, predict, rebuild
 from iln_stream.snapshots import learner_of, snapshot_at
+from iln_stream.streams import NewRecord
 
 HOUR = 3600.0
 SHOPS = {"a": 10.0, "b": 1000.0, "zero": 0.0, "debt": -50.0}
@@ -87,6 +88,20 @@ def test_a_new_series(path: Path) -> None:
     Service(settings(path, horizon="1")).run()
     for hour, each in enumerate(published(path, "1")[-3:-1]):
         assert each["y_pred"] == pytest.approx(30 * sold("a", hour + 1), rel=0.5)
+
+
+def test_the_record_s_key_is_a_series(path: Path) -> None:
+    """With `@key` the keys of the records tell series apart as a field does, to the bit."""
+    keyed = [NewRecord(record(shop, hour), shop) for hour in range(60) for shop in ("a", "b")]
+    append(path, keyed)
+    found = []
+    for name in ("@key", "shop"):
+        more = {"series": name, "ignore": "shop,article", "horizon": "1"}
+        out = {"predictions": f"sqlite:{path}#by-{name[1:]}", "snapshots": str(path.parent / name)}
+        Service(settings(path, **more, **out)).run()
+        found.append([each["y_pred"] for each in published(path, "1", f"by-{name[1:]}")])
+    assert found[0] == found[1]
+    assert len(found[0]) == 120
 
 
 def test_a_record_of_no_series_is_a_dead_letter(path: Path) -> None:

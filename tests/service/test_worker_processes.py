@@ -225,6 +225,71 @@ def test_a_worker_is_killed(make_log: Callable[..., TestedLog], tmp_path: Path, 
     assert_as_one_process(log, tmp_path)
 
 
+SEEN = """
+from math import fsum
+from zlib import crc32
+
+from river import base
+
+
+class Seen(base.Regressor):
+    def learn_one(self, x, y): ...
+
+    def predict_one(self, x):
+        return fsum(crc32(name.encode()) % 1_000 * value for name, value in x.items())
+"""
+
+BY_KEY = {
+    "n": {"by": "@key", "over": "1min", "how": "count"},
+    "sum": {"by": ["@key", "shop"], "of": "amount", "how": "sum"},
+    "ratio": {"by": "@key", "of": "amount", "how": "ratio_to_mean"},
+    "since": {"by": "@key", "how": "since_last"},
+}
+
+
+@pytest.mark.parametrize("kind", ["embedded", pytest.param("kafka", marks=pytest.mark.thorough)])
+def test_inputs_by_the_record_s_key(
+    make_log: Callable[..., TestedLog], tmp_path: Path, kind: str
+) -> None:
+    """Where the key chooses the partition, two workers, of which one is killed, give each event the
+    inputs by key that one learner of all partitions gives it, to the bit, few keys in memory or
+    not; a key that does not choose it is refused."""
+    (tmp_path / "seen.py").write_text(SEEN)
+    log = make_log(kind, PARTITIONS)
+
+    def feed(batch: int) -> None:
+        for partition in range(PARTITIONS):
+            for i in range(batch * N, (batch + 1) * N):
+                card, amount = f"c{partition}-{i * i % 7}", 1.0 / (i % 13 + 1)
+                row = {"at": i, "shop": i % 3, "amount": amount, "y": 0.0, "id": f"{partition}-{i}"}
+                log.send([(card.encode(), json.dumps(row).encode())], partition)
+
+    learner = ("--learner", "seen:Seen", "--learner-options", "{}", "--snapshot-pickle")
+    fields = ("--target", "y", "--time-field", "at", "--id-field", "id")
+    both = (*learner, *fields, "--aggregates", json.dumps(BY_KEY))
+    feed(0)
+    few = ("--keys-in-memory", "3", "--snapshot-seconds", "0.05")
+    with run(log, tmp_path, 2, *both, *few) as command:
+        wait_until(command, lambda: learned(command) > PARTITIONS * N / 3)
+        os.kill(pids(command)[1], signal.SIGKILL)
+        feed(1)
+        wait_until(command, lambda: learned(command) == PARTITIONS * 2 * N)
+        assert command.terminate() == 0, command.said
+    one = log.arguments(tmp_path / "state-one", "one", *both, "--stop-at-end")
+    with Command(tmp_path, *one) as command:
+        assert command.wait() == 0, command.said
+    found = []
+    for name in ("p", "one"):
+        answers = [json.loads(a) for k in range(PARTITIONS) for a in log.published(name, k)]
+        found.append({each["id"]: each["y_pred"] for each in answers})
+    assert len(found[1]) == PARTITIONS * 2 * N
+    assert found[0] == found[1]
+    wrong = {**BY_KEY, "n_shop": {"by": "shop", "how": "count"}}
+    with run(log, tmp_path, 2, *both[:-1], json.dumps(wrong), out="wrong") as command:
+        assert command.wait() == 2
+    assert "aggregates: n_shop: each of several learners" in command.said.replace("\n", " ")
+
+
 def counters(command: Command) -> dict[str, float]:
     """All samples of counters and histograms."""
     return {

@@ -9,12 +9,14 @@ import pytest
 from support.embedded_log import append, settings_of, values
 
 from iln_stream.service import Service, Settings
+from iln_stream.streams import NewRecord
 
 AGGREGATES = {
     "n_10min": {"by": "card", "over": "10min", "how": "count"},
     "ratio": {"by": "card", "of": "amount", "how": "ratio_to_mean"},
     "rate": {"by": ["card", "shop"], "how": "label_mean"},
     "n_all": {"over": "1h", "how": "count"},
+    "n_key": {"by": "@key", "over": "1h", "how": "count"},
 }
 
 
@@ -34,7 +36,7 @@ def run(tmp_path: Path):
         }
         for i in range(200)
     ]
-    append(log, [json.dumps(row).encode() for row in rows])
+    append(log, [NewRecord(json.dumps(row).encode(), str(row["card"])) for row in rows])
     more = {"target": "y", "time_field": "at", "id_field": "id", "ignore": ["shop"]}
     settings = settings_of(
         log,
@@ -48,7 +50,7 @@ def run(tmp_path: Path):
     return settings
 
 
-NEW = {"card": "c1", "shop": "s2", "amount": 3.0}
+NEW = {"@key": "c1", "card": "c1", "shop": "s2", "amount": 3.0}
 
 
 def test_a_request_is_predicted_as_the_run_would(run: Settings, start, tmp_path: Path) -> None:
@@ -59,7 +61,9 @@ def test_a_request_is_predicted_as_the_run_would(run: Settings, start, tmp_path:
     answers = [api.post("/predict", asked).raise_for_status().json() for _ in range(3)]
     found = {answer["predictions"][0]["y_pred"] for answer in answers}
     assert 0.0 <= answers[0]["model"]["keys_age_seconds"] < 600.0
-    append(tmp_path / "log.db", [json.dumps({"id": "new", "at": 4_010.0, **NEW}).encode()])
+    record = {"id": "new", "at": 4_010.0, **NEW}
+    key = record.pop("@key")
+    append(tmp_path / "log.db", [NewRecord(json.dumps(record).encode(), str(key))])
     Service(run).run()
     assert found == {json.loads(values(tmp_path / "log.db", "predictions")[-1])["y_pred"]}
     later = {"x": NEW, "timestamp": 40_000.0}
