@@ -48,14 +48,18 @@ def live_steps(row, n_steps, seconds, time):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add_event(row, measures, seconds, values, time):  # type: ignore[no-untyped-def]
-    """Count an event of the key; nan: it has no such value."""
+def add_event(row, of_all, measures, seconds, values, time):  # type: ignore[no-untyped-def]
+    """Count an event of the key; nan: it has no such value, or its label is not known."""
     is_first = row[N_EVENTS] == 0.0
     for j in range(len(measures)):
         kind, n, value = measures[j, KIND], measures[j, N_STEPS], values[measures[j, VALUE]]
-        if kind == LABELS:
-            continue
         at = measures[j, BEGIN]
+        if kind == LABELS:
+            if not np.isnan(value):
+                for each in (row, of_all):
+                    each[at] += 1.0
+                    each[at + 1] += value
+            continue
         if n > 1:
             now = int(np.floor(time / seconds[j]))
             newest = now if is_first else int(np.floor(row[NEWEST] / seconds[j]))
@@ -94,25 +98,25 @@ def add_event(row, measures, seconds, values, time):  # type: ignore[no-untyped-
 def read_aggregates(row, of_all, reads, measures, seconds, values, time, out):  # type: ignore[no-untyped-def]
     """Write what each read says of the events before one at this time to `out`; nan: nothing.
 
-    A read is what it asks for, and of which measure: (R, 2). `of_all` is the row of all keys'
-    labels.
+    A read is what it asks for, of which measure, and where it writes: (R, 3). `of_all` is the row
+    of all keys' labels.
     """
     n_events = row[N_EVENTS]
     for r in range(len(reads)):
-        how, j = reads[r, 0], reads[r, 1]
-        out[r] = np.nan
+        how, j, to = reads[r, 0], reads[r, 1], reads[r, 2]
+        out[to] = np.nan
         if how == SINCE_LAST:
             if n_events > 0.0:
-                out[r] = max(time - row[NEWEST], 0.0)
+                out[to] = max(time - row[NEWEST], 0.0)
             continue
         if j < 0:
-            out[r] = n_events
+            out[to] = n_events
             continue
         at, n = measures[j, BEGIN], measures[j, N_STEPS]
         if how == LABEL_MEAN:
             if of_all[at] > 0.0:
                 prior = of_all[at + 1] / of_all[at]
-                out[r] = (row[at + 1] + SMOOTHING * prior) / (row[at] + SMOOTHING)
+                out[to] = (row[at + 1] + SMOOTHING * prior) / (row[at] + SMOOTHING)
             continue
         first, n_live = (0, 0) if n_events == 0.0 else live_steps(row, n, seconds[j], time)
         count, total, away, extreme = 0.0, 0.0, 0.0, np.nan
@@ -126,7 +130,7 @@ def read_aggregates(row, of_all, reads, measures, seconds, values, time, out):  
                     bits &= bits - 1
                     n_set += 1
             share = min(n_set, WORDS * BITS - 1) / (WORDS * BITS)
-            out[r] = -WORDS * BITS * np.log(1.0 - share)
+            out[to] = -WORDS * BITS * np.log(1.0 - share)
             continue
         for step in range(first, first + n_live):
             place = at + step % n
@@ -149,15 +153,15 @@ def read_aggregates(row, of_all, reads, measures, seconds, values, time, out):  
             elif how == OF_LAST:
                 extreme = row[place + n]
         if how == COUNT:
-            out[r] = count
+            out[to] = count
         elif how == TOTAL:
-            out[r] = total
+            out[to] = total
         elif how == MEAN:
-            out[r] = total / count if count > 0.0 else np.nan
+            out[to] = total / count if count > 0.0 else np.nan
         elif how == RATIO:
             mean = total / count if count > 0.0 else 0.0
-            out[r] = values[measures[j, VALUE]] / mean if mean != 0.0 else np.nan
+            out[to] = values[measures[j, VALUE]] / mean if mean != 0.0 else np.nan
         elif how == STD:
-            out[r] = np.sqrt(away / (count - 1.0)) if count > 1.0 else np.nan
+            out[to] = np.sqrt(away / (count - 1.0)) if count > 1.0 else np.nan
         else:
-            out[r] = extreme
+            out[to] = extreme

@@ -301,8 +301,10 @@ class MappedDecoder:
                 f"time: {'unknown' if time is None else time}, and aggregates need the time of "
                 "each event; set time_field, or correct it at the writer"
             )
-        found = ((name, fields.get(name)) for name in aggregates.texts)
-        texts = {name: as_text(value) for name, value in found if not self._is_missing(value)}
+        texts: dict[str, str] = {}
+        for name in aggregates.texts:
+            if not self._is_missing(value := fields.get(name)):
+                texts[name] = as_text(value)
         numbers: dict[str, float] = {}
         for name in aggregates.numbers:
             value = fields.get(name)

@@ -5,14 +5,15 @@ import hashlib
 import warnings
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from math import inf, isfinite, nan
+from math import inf, isfinite, isnan, nan
 from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from river import base
 
 from iln_stream.errors import IlnWarning
@@ -159,17 +160,27 @@ class Aggregates:
         by: dict[tuple[str, ...], dict[str, Aggregate]] = {}
         for name, each in sorted(wanted.items()):  # a state is of any order of the settings
             by.setdefault(each.by, {})[name] = each
-        self.groups = [KeyedAggregates(fields, of, most) for fields, of in sorted(by.items())]
+        all_of = wanted.values()
+        places = {which: place for place, which in enumerate(dict.fromkeys(map(_value_of, all_of)))}
+        named = [(kind, place, name) for (kind, name), place in places.items() if name is not None]
+        self._of_numbers = [(place, name) for kind, place, name in named if kind == "number"]
+        self._of_texts = [(place, name) for kind, place, name in named if kind == "text"]
+        self._of_labels = [(p, name) for (kind, name), p in places.items() if kind == "label"]
+        self._values = np.full(len(places), nan)  # of the present event
+        self.groups: list[KeyedAggregates] = []
+        self._made: list[str] = []
+        for fields, of in sorted(by.items()):
+            self.groups.append(KeyedAggregates(fields, of, most, places, len(self._made)))
+            self._made += of
+        self._out = np.empty(len(self._made))
         self._wanted = wanted
         self.names = list(wanted)
-        all_of = wanted.values()
-        self.texts = _fields(all_of, of_texts=True).union(*(each.by for each in all_of))
-        self.numbers = _fields(all_of, of_texts=False)
-        self._classes = {each.of for each in all_of if each.how == "label_mean"}
+        self.texts = frozenset(name for _, name in self._of_texts).union(*by)
+        self.numbers = frozenset(name for _, name in self._of_numbers)
         self._most_waiting = waiting
         # The keys of events by their ids.
         self._waiting: OrderedDict[str, list[str | None]] = OrderedDict()
-        self._now: tuple[list[str | None], float] | None = None
+        self._now: float | None = None  # the time of the present event
         self._warned = False
 
     def __call__(
@@ -185,14 +196,19 @@ class Aggregates:
             POSIX seconds.
 
         """
-        made: dict[str, float] = {}
-        keys = []
+        values, out = self._values, self._out
+        for place, name in self._of_numbers:
+            values[place] = numbers.get(name, nan)
+        for place, name in self._of_texts:
+            values[place] = _bit_of(texts.get(name))
         for group in self.groups:
-            keys.append(key := group.key_of(texts))
-            if key is not None:
-                group.read(key, texts, numbers, time, made)
-        self._now = keys, time
-        return made
+            group.read(texts, values, time, out)
+        self._now = time
+        found = out.tolist()
+        made = dict(zip(self._made, found, strict=True))
+        if isfinite(sum(found)):
+            return made
+        return {name: value for name, value in made.items() if isfinite(value)}
 
     def accept(self, event_id: str | None = None, y: float | str | None = None) -> None:
         """Take the event of the last call as one of the earlier events from now on.
@@ -207,17 +223,13 @@ class Aggregates:
         """
         if self._now is None:
             return
-        keys, time = self._now
-        self._now = None
-        for group, key in zip(self.groups, keys, strict=True):
-            if key is not None:
-                group.add(key, time)
-        if not self._classes:
-            return
-        if y is not None:
-            self._count_label(keys, y)
-        elif event_id is not None and self._most_waiting:
-            self._waiting[event_id] = keys
+        time, self._now = self._now, None
+        if self._of_labels:
+            self._note_label(y)
+        for group in self.groups:
+            group.add(self._values, time)
+        if y is None and event_id is not None and self._of_labels and self._most_waiting:
+            self._waiting[event_id] = [group.key for group in self.groups]
             self._waiting.move_to_end(event_id)
             if len(self._waiting) > self._most_waiting:
                 self._waiting.popitem(last=False)
@@ -225,21 +237,32 @@ class Aggregates:
     def label(self, event_id: str, y: float | str) -> None:
         """Take a label that came later than its event."""
         keys = self._waiting.pop(event_id, None)
-        if keys is not None:
-            self._count_label(keys, y)
-
-    def _count_label(self, keys: Sequence[str | None], y: float | str) -> None:
-        if isinstance(y, str) and None in self._classes and not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"aggregates: the label {y!r:.40} is a text, and label_mean has no mean of texts: "
-                "set of to the class whose share it is",
-                IlnWarning,
-                stacklevel=2,
-            )
+        if keys is None:
+            return
+        self._note_label(y)
         for group, key in zip(self.groups, keys, strict=True):
             if key is not None:
-                group.count_label(key, y)
+                group.count_label(key, self._values)
+
+    def _note_label(self, y: float | str | None) -> None:
+        """Write what each label mean counts of a label to the values; nan: nothing."""
+        for place, name in self._of_labels:
+            value = nan
+            if y is None:
+                pass
+            elif name is not None:
+                value = float(_class_of(y) == name)
+            elif not isinstance(y, str):
+                value = float(y)
+            elif not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"aggregates: the label {y!r:.40} is a text, and label_mean has no mean of "
+                    "texts: set of to the class whose share it is",
+                    IlnWarning,
+                    stacklevel=2,
+                )
+            self._values[place] = value
 
     def described(self) -> dict[str, Any] | None:
         """Return what another process needs to read the keys in their files, as JSON has it.
@@ -369,6 +392,10 @@ class KeyedAggregates:
         The aggregates by the name of the input.
     most
         Keys that are kept, until they are kept in a file.
+    places
+        Where the values of an event are: see `_value_of`.
+    begin
+        Where the first input is written.
 
     Attributes
     ----------
@@ -376,45 +403,48 @@ class KeyedAggregates:
         The fields.
     size : int
         Numbers that are kept of a key.
+    key : str or None
+        That of the event that was read last, as one text, a long one as its hash; None: a field of
+        it is missing.
 
     """
 
-    def __init__(self, by: tuple[str, ...], wanted: Mapping[str, Aggregate], most: int) -> None:
+    def __init__(
+        self,
+        by: tuple[str, ...],
+        wanted: Mapping[str, Aggregate],
+        most: int,
+        places: Mapping[tuple[str, str | None], int],
+        begin: int,
+    ) -> None:
         self.by = by
-        self._names = list(wanted)
-        numbers = sorted(_fields(wanted.values(), of_texts=False))
-        texts = sorted(_fields(wanted.values(), of_texts=True))
-        places = [(name, False) for name in numbers] + [(name, True) for name in texts]
-        self._numbers = list(enumerate(numbers))
-        self._texts = list(enumerate(texts, len(numbers)))
-        self._values = np.full(max(1, len(places)), nan)
+        self.key: str | None = None
         loops, size = _loops(), _loops().HEAD
         kinds, reads = _kinds(), []
         found: dict[tuple[int, str | None, float | None], int] = {}
         measures: list[tuple[int, int, int, int]] = []
         seconds: list[float] = []
-        self._labels: list[tuple[int, str | None]] = []
-        for each in wanted.values():
+        self._labels: list[tuple[int, int]] = []
+        for to, each in enumerate(wanted.values(), begin):
             kind, how = kinds[each.how]
             if kind is None or (each.how == "count" and each.over is None):
-                reads.append((how, -1))
+                reads.append((how, -1, to))
                 continue
             which = kind, each.of, each.over
             if which not in found:
                 found[which] = len(measures)
                 n = 1 if each.over is None else loops.STEPS
-                value = (each.of, kind == loops.DISTINCT)
-                place = places.index(value) if value in places else 0  # it is of none
+                place = places[_value_of(each)]
                 measures.append((kind, size, n, place))
                 seconds.append(0.0 if each.over is None else each.over / n)
                 if kind == loops.LABELS:
-                    self._labels.append((size, each.of))
+                    self._labels.append((size, place))
                 size += n * loops.COLUMNS[kind]
-            reads.append((how, found[which]))
+            reads.append((how, found[which], to))
         self._reads = np.array(reads)
         self._measures = np.array(measures, np.int64).reshape(-1, 4)
         self._seconds = np.array(seconds, np.float64)
-        self._out = np.empty(len(reads))
+        self._inputs = slice(begin, begin + len(wanted))
         if size > LARGEST_ROW:
             raise ValueError(
                 f"by {', '.join(by)}: {size:,} numbers for each key, and at most {LARGEST_ROW:,} "
@@ -434,58 +464,52 @@ class KeyedAggregates:
         """Let another store have what is kept from now on; that of this one is forgotten."""
         self._keys = keys
 
-    def key_of(self, texts: Mapping[str, str]) -> str | None:
-        """Return the key as one text, a long one as its hash; None: a field of it is missing."""
-        found = [texts.get(name) for name in self.by]
-        if None in found:
-            return None
-        key = "\x1f".join(found)  # type: ignore[arg-type]
-        if len(key) > LONGEST_KEY:
-            return hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=32).hexdigest()
-        return key
-
     def read(
         self,
-        key: str,
         texts: Mapping[str, str],
-        numbers: Mapping[str, float],
+        values: NDArray[np.float64],
         time: float,
-        made: dict[str, float],
+        out: NDArray[np.float64],
     ) -> None:
-        """Add the inputs of an event of a key to those made, and note its values."""
-        values = self._values
-        for place, name in self._numbers:
-            values[place] = numbers.get(name, nan)
-        for place, name in self._texts:
-            values[place] = _bit_of(texts.get(name))
+        """Write the inputs of an event, and note its key; nan: there is no input."""
+        if len(self.by) == 1:
+            key = texts.get(self.by[0])
+        else:
+            found = [texts.get(name) for name in self.by]
+            key = None if None in found else "\x1f".join(found)  # type: ignore[arg-type]
+        if key is None:
+            self.key = None
+            out[self._inputs] = nan
+            return
+        if len(key) > LONGEST_KEY:
+            key = hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=32).hexdigest()
+        self.key = key
         row = self._keys.get(key)
         if row is None:
             row = self._nobody
         _loops().read_aggregates(
-            row, self._of_all, self._reads, self._measures, self._seconds, values, time, self._out
+            row, self._of_all, self._reads, self._measures, self._seconds, values, time, out
         )
-        found = zip(self._names, self._out.tolist(), strict=True)
-        made |= {name: value for name, value in found if isfinite(value)}
 
-    def add(self, key: str, time: float) -> None:
-        """Count the event that was read last."""
-        row = self._keys.to_learn(key)
-        _loops().add_event(row, self._measures, self._seconds, self._values, time)
+    def add(self, values: NDArray[np.float64], time: float) -> None:
+        """Count the event that was read last, and its label if it is known."""
+        if self.key is None:
+            return
+        row = self._keys.to_learn(self.key)
+        _loops().add_event(row, self._of_all, self._measures, self._seconds, values, time)
 
-    def count_label(self, key: str, y: float | str) -> None:
+    def count_label(self, key: str, values: NDArray[np.float64]) -> None:
         """Count the label of an earlier event of a key."""
         if not self._labels:
             return
         rows = [self._of_all]
         if self._keys.get(key) is not None:
             rows.append(self._keys.to_learn(key))
-        for at, name in self._labels:
-            if name is None and isinstance(y, str):
-                continue
-            value = float(y) if name is None else float(_class_of(y) == name)
-            for row in rows:
-                row[at] += 1.0
-                row[at + 1] += value
+        for at, place in self._labels:
+            if not isnan(values[place]):
+                for row in rows:
+                    row[at] += 1.0
+                    row[at + 1] += values[place]
 
     def state(self) -> StateDict:
         """Return what is kept by key, and the labels of all keys."""
@@ -528,12 +552,10 @@ def _kinds() -> dict[How, tuple[int | None, int]]:
     }
 
 
-def _fields(wanted: Iterable[Aggregate], *, of_texts: bool) -> frozenset[str]:
-    """Return the fields whose values are measured: those of texts, or of numbers."""
-    measured = (each for each in wanted if each.how != "label_mean")
-    return frozenset(
-        each.of for each in measured if each.of and (each.how == "distinct") == of_texts
-    )
+def _value_of(each: Aggregate) -> tuple[str, str | None]:
+    """Return which value of an event it measures: a number, text or label, and its name."""
+    kinds = {"label_mean": "label", "distinct": "text", "count": "none", "since_last": "none"}
+    return kinds.get(each.how, "number"), each.of
 
 
 def _class_of(y: float | str) -> str | None:
