@@ -49,6 +49,7 @@ THIRD_PARTIES = {
     "river": {
         *("cli", "learners", "records", "research", "service", "snapshots", "spark", "streams"),
     },
+    "simpleeval": {"records"},
     "starlette": {"serving"},
     "typer": {"cli"},
     "uvicorn": {"serving"},

@@ -107,6 +107,7 @@ def _as_json(title: str, snapshot: Snapshot) -> str:
         "n_labelled": scores["n_labelled"],
         "n_dead_letters": counts["n_dead_letters"],
         "n_repeats": counts["n_repeats"],
+        "n_skipped": counts.get("n_skipped", 0),
         **{name.replace(" ", "_").lower(): value for name, value in _running(scores).items()},
     }
     return json.dumps(fields)
@@ -139,6 +140,7 @@ def _table(title: str, snapshot: Snapshot) -> Table:
         **_history(header.configuration.get(HISTORY)),
         "events": f"{scores['n_events']:,}, {scores['n_labelled']:,} of them learned",
         "dead letters, repeats": f"{counts['n_dead_letters']:,}, {counts['n_repeats']:,}",
+        **({"skipped": f"{n:,}"} if (n := counts.get("n_skipped")) else {}),
         **_waiting(snapshot),
         **{name: _number(value) for name, value in _running(scores).items()},
         "size": f"{n_bytes:,} bytes in {len(arrays)} arrays",

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from iln_stream.errors import SourceError
 from iln_stream.loop import Horizon
-from iln_stream.records import MalformedError, is_command
+from iln_stream.records import MalformedError, SkippedError, is_command
 from iln_stream.records.decoding import MOST_INPUTS, shorten
 from iln_stream.records.fields import FieldMapping, common_field, late_labels
 from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
@@ -36,7 +36,7 @@ _FOUND = ("separator", "decimal", "date_order")
 """Settings that are guessed, and said if they are not the usual ones."""
 
 _HOW_TO_READ = (
-    *("bootstrap", "kafka_client", "format", "registry", "decoder"),
+    *("bootstrap", "kafka_client", "format", "registry", "decoder", "where"),
     *(*_FOUND, "columns"),
 )
 """Settings that the proposal repeats if they were given: without them a run could not read."""
@@ -156,7 +156,7 @@ def _read(
     """Return the fields of a stream's first records, and say how many can't be read."""
     parse = parser_of(settings, stream)
     found: list[Mapping[str, Any]] = []
-    n_malformed, first_reason = 0, ""
+    n_malformed, n_skipped, first_reason = 0, 0, ""
     events = (each for each in _records(stream, n_records) if not is_command(each.payload))
     records = list(islice(events, n_records))
     if Path(stream.address).is_file():  # how long its times span, and whether totals are below
@@ -174,9 +174,13 @@ def _read(
                     "looked at: choose the features yourself"
                 )
             found.append(fields)
+        except SkippedError:
+            n_skipped += 1
         except MalformedError as error:
             n_malformed += 1
             first_reason = first_reason or f"offset {record.offset}: {error}"
+    if n_skipped:
+        _print(console, f"{n_skipped} records are skipped (where, or the decoder)")
     if n_malformed:
         _print(console, f"{n_malformed} records can't be read; the first: {first_reason}")
     if not found:

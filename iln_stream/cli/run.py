@@ -25,6 +25,7 @@ from rich.progress import (
 from iln_stream.cli.logs import logs_json, report, worker_prefix
 from iln_stream.errors import IlnError
 from iln_stream.loop import LateLabels, NothingLearnedError
+from iln_stream.loop.metrics import ModelMetrics
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.service import (
     Service,
@@ -96,13 +97,19 @@ def report_results(service: Service, console: Console, number: int | None = None
             name = f"{worker.reader.horizon} ahead, {name}" if name else ""
         if not logs_json():  # a line of the log names the worker
             name = worker_prefix(number) + name
-        repeats = f", {watched.n_repeats} repeats" if watched.n_repeats else ""
+        repeats = _passed_over(watched)
         report(
             console,
             f"{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}"
             f"{_waiting(worker)}; "
             f"{scores.summary()} ({watched.baselines.summary()})",
         )
+
+
+def _passed_over(watched: ModelMetrics) -> str:
+    """Return how many records brought no event."""
+    counts = {"repeats": watched.n_repeats, "skipped": watched.n_skipped}
+    return "".join(f", {n} {what}" for what, n in counts.items() if n)
 
 
 def _waiting(worker: Worker) -> str:
@@ -322,8 +329,7 @@ def predict_events(path: Path, settings: Settings, console: Console) -> None:
     done = predict_stream(loop, learner, console, snapshot, folder)
     scores = done.scores
     text = f"{scores.n_events} events predicted, {done.n_dead_letters} dead letters"
-    if done.n_repeats:
-        text += f", {done.n_repeats} repeats"
+    text += _passed_over(done)
     if scores.n_labelled:
         text += f"; {scores.n_labelled} with a label: {scores.summary()}"
     report(console, text)

@@ -28,6 +28,7 @@ from iln_stream.records import (
     EnvelopeDecoder,
     Example,
     MalformedError,
+    SkippedError,
     payload_bytes,
     promoted,
 )
@@ -58,9 +59,9 @@ class PrequentialLoop:
     For each record, in strict offset order, it decodes and predicts; only then it learns the label,
     if there is one, and scores that prediction. A record that can't be decoded, predicted or
     learned is a dead letter, and the loop continues. Outputs and listeners get the result of a
-    record exactly once: a step, a dead letter, a repeat or a command; with late labels also steps
-    and dead letters of earlier events, or nothing yet. Then the loop reports the record to the
-    checkpoint as done.
+    record exactly once: a step, a dead letter, a repeat, a skipped record or a command; with late
+    labels also steps and dead letters of earlier events, or nothing yet. Then the loop reports the
+    record to the checkpoint as done.
 
     Parameters
     ----------
@@ -218,9 +219,11 @@ class PrequentialLoop:
                 continue
             outcomes: list[Step | DeadLetter] = []
             error: Exception | None = None
-            is_repeat = False
+            is_repeat = is_skipped = False
             try:
                 is_repeat = not self._process_record(record, outcomes)
+            except SkippedError:
+                is_skipped = True
             except (SourceError, ContenderError, StateError):
                 raise  # the record may be good, but can't be read or learned now
             except Exception as raised:
@@ -237,6 +240,9 @@ class PrequentialLoop:
                     on_step(outcome)
             if error is not None:
                 self._failed(record, error)
+            elif is_skipped:
+                for listener in self.listeners:
+                    listener.on_skipped(origin, offset)
             else:
                 self._failures_in_a_row = 0
                 if self._n_failed_at_first is not None:

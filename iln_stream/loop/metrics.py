@@ -143,6 +143,7 @@ class ModelMetrics(Listener):
         self.n_in_hand: Callable[[], int] = lambda: 0
         self.n_dead_letters = 0
         self.n_repeats = 0
+        self.n_skipped = 0
         self.n_commands = 0
         reporter = find_reporter(learner)
         self._scores = task.scores(window, () if reporter is None else reporter.flags)
@@ -179,6 +180,11 @@ class ModelMetrics(Listener):
     def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Count the repeat."""
         self.n_repeats += 1
+        self._last_progress = perf_counter()
+
+    def on_skipped(self, origin: StreamPartition, offset: int) -> None:
+        """Count the record."""
+        self.n_skipped += 1
         self._last_progress = perf_counter()
 
     def on_command(self, command: Command) -> None:
@@ -251,6 +257,12 @@ class ModelMetrics(Listener):
                 lambda: self.n_repeats,
             ),
             MetricSpec(
+                "iln_skipped_records_total",
+                "counter",
+                "Records skipped because where is not true of them, or a decoder returned None.",
+                lambda: self.n_skipped,
+            ),
+            MetricSpec(
                 "iln_commands_total",
                 "counter",
                 "Commands of the log that were carried out, such as promotions.",
@@ -299,6 +311,7 @@ class ModelMetrics(Listener):
             "coverage": self._coverage.state(),
             "n_dead_letters": self.n_dead_letters,
             "n_repeats": self.n_repeats,
+            "n_skipped": self.n_skipped,
             "n_commands": self.n_commands,
         }
 
@@ -309,6 +322,7 @@ class ModelMetrics(Listener):
             part.restore(state[name])
         self.n_dead_letters = state["n_dead_letters"]
         self.n_repeats = state["n_repeats"]
+        self.n_skipped = state.get("n_skipped", 0)  # since release 0.3
         self.n_commands = state["n_commands"]
 
     def _count(self) -> None:

@@ -169,6 +169,10 @@ class Listener:
     def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Handle a record that was skipped because it repeats an earlier one."""
 
+    def on_skipped(self, origin: StreamPartition, offset: int) -> None:
+        """Handle a record that is no event; unless overridden, as a repeat."""
+        self.on_repeat(origin, offset)
+
     def on_command(self, command: Command) -> None:
         """Handle a command that the learner has carried out, such as a promotion."""
 

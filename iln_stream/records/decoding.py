@@ -4,7 +4,7 @@ import json
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from pydantic import ValidationError
@@ -84,6 +84,10 @@ _SPACES = b" \t\n\r"
 
 class MalformedError(ValueError):
     """The payload is not an event; the message names the wrong fields and what they should be."""
+
+
+class SkippedError(MalformedError):
+    """The record is no event and is left out: the loop counts it, and it is no dead letter."""
 
 
 def decode(
@@ -369,6 +373,8 @@ class EnvelopeDecoder:
     ----------
     event_type, label_type
         Define which labels are valid; see `decode`.
+    look
+        Looks at each payload first, and raises `SkippedError` for those to leave out. None: none.
 
     Examples
     --------
@@ -378,7 +384,13 @@ class EnvelopeDecoder:
 
     """
 
-    def __init__(self, event_type: type[Event] = Event, label_type: type[Label] = Label) -> None:
+    def __init__(
+        self,
+        event_type: type[Event] = Event,
+        label_type: type[Label] = Label,
+        look: Callable[[bytes | Mapping[str, Any] | None], Any] | None = None,
+    ) -> None:
+        self._look = look
         self._event_type = event_type
         self._label_type = label_type
         self._numbers_as_text = NumbersAsText()
@@ -386,6 +398,8 @@ class EnvelopeDecoder:
 
     def __call__(self, payload: bytes | Mapping[str, Any] | None, written: float | None) -> Example:
         """Decode an event, or the label of an earlier one."""
+        if self._look is not None:
+            self._look(payload)
         event = decode(payload, self._event_type, self._label_type)
         moment = event.timestamp
         time = written if moment is None else moment.timestamp()

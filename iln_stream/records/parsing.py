@@ -8,7 +8,12 @@ from typing import Any
 from pydantic_core import from_json
 
 from iln_stream.errors import IlnWarning, SourceError
-from iln_stream.records.decoding import MalformedError, check_size, require_distinct_keys
+from iln_stream.records.decoding import (
+    MalformedError,
+    SkippedError,
+    check_size,
+    require_distinct_keys,
+)
 from iln_stream.records.values import plain
 
 LONGEST_LIST = 1_000
@@ -132,8 +137,8 @@ class OwnFormat:
     name
         Where the function comes from, for errors.
     read
-        Gets a record's bytes and returns its fields, possibly nested. If it raises `SourceError`,
-        the run ends; after any other error the record is a dead letter.
+        Gets a record's bytes and returns its fields, possibly nested, or None to skip the record.
+        If it raises `SourceError`, the run ends; after any other error the record is a dead letter.
 
     Examples
     --------
@@ -143,7 +148,7 @@ class OwnFormat:
 
     """
 
-    def __init__(self, name: str, read: Callable[[bytes], Mapping[str, Any]]) -> None:
+    def __init__(self, name: str, read: Callable[[bytes], Mapping[str, Any] | None]) -> None:
         self._name = name
         self._read = read
 
@@ -154,6 +159,8 @@ class OwnFormat:
         ------
         MalformedError
             When the function fails or returns no mapping, or when the record has no value.
+        SkippedError
+            When the function returns None.
 
         """
         if not isinstance(payload, bytes):
@@ -165,10 +172,12 @@ class OwnFormat:
         except Exception as error:  # the user's function may raise any
             problem = f"{type(error).__name__}: {error}"[:200]
             raise MalformedError(f"record: decoder = {self._name} failed: {problem}") from error
+        if fields is None:
+            raise SkippedError(f"decoder = {self._name} leaves the record out")
         if not isinstance(fields, Mapping):
             raise MalformedError(
                 f"record: decoder = {self._name} returned {type(fields).__name__}; it has to "
-                "return a mapping of fields"
+                "return a mapping of fields, or None to skip the record"
             )
         found: Mapping[str, Any] = plain(fields)
         try:

@@ -21,7 +21,12 @@ from iln_stream.loop.metrics import Metrics
 from iln_stream.records import EnvelopeDecoder, MalformedError
 from iln_stream.records.fields import RECORDS_KEY
 from iln_stream.reporting import MetricSpec
-from iln_stream.service.decoding import build_aggregates, build_decoder, build_weights
+from iln_stream.service.decoding import (
+    build_aggregates,
+    build_decoder,
+    build_weights,
+    look_of,
+)
 from iln_stream.service.learners import DetailsOf, PredictOnly, task_of
 from iln_stream.service.settings import LATE_SETTINGS, LabelSettings, LoopSettings, RecordSettings
 from iln_stream.service.streams import build_label_log, label_stream
@@ -114,7 +119,9 @@ class Assembly:
             labelled=labelled,
             aggregates=self.aggregates,
         )
-        self._decoder = self.mapped or EnvelopeDecoder(self.task.event_type, self.task.label_type)
+        self._decoder = self.mapped or EnvelopeDecoder(
+            self.task.event_type, self.task.label_type, look_of(records)
+        )
         self._weights = build_weights(self._settings, records, self.learner)
 
     def reading(self, records: RecordSettings, stream: Scheme, source: Source) -> "Assembly":

@@ -10,7 +10,7 @@ from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor,
 from iln_stream.learners.contest import Contest, ContestClassifier
 from iln_stream.learners.contest.contest import contest_in
 from iln_stream.records.values import NULLS_OF_0_2
-from iln_stream.service.decoding import FIELDS, NOTATION
+from iln_stream.service.decoding import FIELDS, NOTATION, READING
 from iln_stream.service.learners import (
     OF_CONTEST,
     Challenger,
@@ -98,7 +98,7 @@ def _differences(name: str, before: Any, now: Any) -> Iterator[str]:
 
 def _with_defaults(fields: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the entry of the fields with all settings; None: records were events."""
-    names = (*FIELDS, *NOTATION, "format", "decoder")
+    names = (*FIELDS, *NOTATION, *READING)
     usual = {name: default_of(name) for name in names}
     usual["null_values"] = NULLS_OF_0_2  # as `described` writes the default
     usual = {k: list(v) if isinstance(v, tuple) else v for k, v in usual.items()}

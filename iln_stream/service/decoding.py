@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 FIELDS = (*FieldSettings.model_fields, "series", "lags", "rolling_means", "aggregates")
 """The settings that say which fields records have."""
 
+READING = ("format", "decoder", "where")
+"""The settings that say how a record is taken apart, and which are events."""
+
 _ROLES = ("target", "id_field", "weight_field")
 
 _MOST_LISTED = 20
@@ -185,6 +188,25 @@ def parser_of(settings: FormatSettings, stream: Scheme) -> Parse:
 
     """
     check_format(settings, stream)
+    parse = _parser(settings, stream)
+    return parse if settings.where is None else _filtered(parse, settings.where)
+
+
+def look_of(settings: FormatSettings) -> Parse | None:
+    """Return what finds the events that are to be left out; None: none are."""
+    return None if settings.where is None else _filtered(parse_json, settings.where)
+
+
+def _filtered(parse: Parse, where: str) -> Parse:
+    from iln_stream.records.where import Filtered, Where  # most runs need no simpleeval
+
+    try:
+        return Filtered(parse, Where(where))
+    except ValueError as error:
+        raise SettingsError(f"where: {error}") from None
+
+
+def _parser(settings: FormatSettings, stream: Scheme) -> Parse:
     if stream.form == "rows":
         return parse_row
     if stream.form == "table":
@@ -234,11 +256,11 @@ def _with_registry(settings: FormatSettings) -> Parse:
 def described(settings: RecordSettings) -> dict[str, Any] | None:
     """Return the mapping as a snapshot's configuration has it; None: records are events."""
     if not any(name in settings.model_fields_set for name in (*FIELDS, *NOTATION)):
-        return None
+        return None if settings.where is None else {"where": settings.where}
     chosen = {name: getattr(settings, name) for name in FIELDS}
     chosen |= {
         name: getattr(settings, name)
-        for name in ("format", "decoder", *NOTATION)
+        for name in (*READING, *NOTATION)
         if getattr(settings, name) != default_of(name)
     }
     if chosen["null_values"] == NULLS:
@@ -291,6 +313,7 @@ def is_one_series(settings: RecordSettings) -> bool:
 
 def check_format(settings: FormatSettings, stream: Scheme) -> None:
     """Refuse a format that does not fit the stream or the other settings."""
+    look_of(settings)
     if settings.decoder is not None:
         if settings.format != "json":
             raise SettingsError("decoder: it reads records instead of format; unset one of them")

@@ -67,7 +67,7 @@ class Loss(NamedTuple):
         counts = before.state["counts"]
         n_before = counts["scores"]["n_events"]
         # Not dead letters: with late labels, one record may become several.
-        others = counts["n_repeats"] + counts["n_commands"]
+        others = counts["n_repeats"] + counts["n_commands"] + counts.get("n_skipped", 0)
         return cls(where, n_before, n_before + others, n_later)
 
     def refuse(self, n_held: int) -> None:

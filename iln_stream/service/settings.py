@@ -171,7 +171,15 @@ class FormatSettings(SettingsGroup):
     decoder: str | None = Field(
         default=None,
         description="Your own format: `package.module:attribute` of a function that takes a "
-        "record's bytes and returns its fields as a mapping.",
+        "record's bytes and returns its fields as a mapping, or None to skip the record.",
+    )
+    where: str | None = Field(
+        default=None,
+        examples=['payload.op == "c"'],
+        description='Which records are events: `status == "paid" and amount > 0`. Others are '
+        "skipped and counted (`iln_skipped_records_total`). A field that a record lacks is null, "
+        "which is equal to null only; the order of null, or of a text and a number, is never true. "
+        "Unset: all are.",
     )
     separator: Literal[",", ";", "tab", "|", "^", "~", "blank"] = Field(
         default=",",
@@ -405,7 +413,7 @@ class LabelSettings(SettingsGroup):
         examples=[{"target": "minutes", "id_field": "order"}],
         description="Settings that differ for the log of labels: `target`, `id_field`, "
         "`time_field`, `weight_field`, `types`, `null_values`, `decimal`, `date_order`, `format`, "
-        "`registry`, `registry_options`, `registry_secrets`, `decoder`, `bootstrap`, "
+        "`registry`, `registry_options`, `registry_secrets`, `decoder`, `where`, `bootstrap`, "
         "`kafka_options`, `kafka_secrets`, `kafka_client`. If no field is named here or for the "
         'source, a label is `{"id": ..., "y": ...}`; other fields are ignored. Empty text: labels '
         "have no such field.",
@@ -491,8 +499,8 @@ class HistorySettings(SettingsGroup):
         default_factory=dict,
         description="Field settings that differ for the history files: `target`, `features`, "
         "`ignore`, `id_field`, `time_field`, `time_features`, `types`, `null_values`, "
-        "`weight_field`, `decimal`, `date_order`, `separator`, `decoder`. Empty text: the files "
-        "have no such field.",
+        "`weight_field`, `decimal`, `date_order`, `separator`, `decoder`, `where`. Empty text: the "
+        "files have no such field.",
     )
 
 

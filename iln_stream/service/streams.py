@@ -15,7 +15,14 @@ from iln_stream.loop.outputs import (
 from iln_stream.records import PredictionEncoder
 from iln_stream.records.fields import RECORDS_KEY, FieldMapping
 from iln_stream.records.mapped import LabelDecoder, RecordTime
-from iln_stream.service.decoding import NOTATION, REGISTRY, mapping_from, mapping_of, parser_of
+from iln_stream.service.decoding import (
+    NOTATION,
+    READING,
+    REGISTRY,
+    mapping_from,
+    mapping_of,
+    parser_of,
+)
 from iln_stream.service.settings import (
     FormatSettings,
     KafkaSettings,
@@ -99,10 +106,10 @@ def check_addresses(settings: StreamSettings) -> None:
 
 _FIELDS = ("target", "id_field", "time_field", "weight_field", "types", "null_values")
 
-OF_LABELS = (*_FIELDS, *NOTATION, "format", *REGISTRY, "decoder", *KafkaSettings.model_fields)
+OF_LABELS = (*_FIELDS, *NOTATION, *READING, *REGISTRY, *KafkaSettings.model_fields)
 """The settings that may be different for labels."""
 
-_MAY_BE_ABSENT = ("time_field", "weight_field", "decoder")
+_MAY_BE_ABSENT = ("time_field", "weight_field", "decoder", "where")
 
 _USUAL = {"target": "y", "id_field": "id", "time_field": "timestamp", "weight_field": "weight"}
 """Fields of a label if no setting names one of them."""
@@ -123,6 +130,7 @@ def settings_of_labels(settings: StreamSettings) -> LogSettings:
         usual = dict(_USUAL)
     else:
         usual |= {"target": settings.target or "y", "id_field": settings.id_field or "id"}
+    usual["where"] = None  # of the records of events
     if given.get("decoder"):
         usual["format"] = "json"
     elif "format" in given:
@@ -188,7 +196,7 @@ def described_labels(settings: StreamSettings) -> dict[str, Any] | None:
     if stream is None:
         return None
     own = settings_of_labels(settings)
-    names = (*_FIELDS, *NOTATION, "format", "decoder")
+    names = (*_FIELDS, *NOTATION, *READING)
     values = {name: getattr(own, name) for name in names}
     unusual = {
         name: list(value) if isinstance(value, tuple) else value

@@ -61,6 +61,13 @@ GRAPHS = (
         (Query(selected("iln_repeated_events_total")),),
     ),
     Graph(
+        "Skipped records",
+        "Records that are no events: where is not true of them, or the decoder leaves them out. "
+        "0 without these.\n\nHealthy: the share that you expect. A step in it: the sender changed.",
+        CountsPerSecond,
+        (Query(rate("iln_skipped_records_total")),),
+    ),
+    Graph(
         "Commands",
         "Commands of the log that were carried out, such as promotions. One that can't be carried "
         "out is a dead letter.\n\nHealthy: a step for each promotion by `iln-stream promote` or "
