@@ -1,6 +1,7 @@
 """Predicted events that wait for their labels, small in memory and stored once."""
 
 import json
+import struct
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,6 +54,9 @@ class Pending(NamedTuple):
 
 
 _NAN = float("nan")
+_TEXT = "\0text "
+"""Before the name and the value of an input that is a text, in the names of a shape."""
+
 _FIXED = 2
 """Numbers of every event: its time and its offset."""
 
@@ -76,6 +80,7 @@ class _Shape(NamedTuple):
     baselines: slice
     token: slice | None  # None: there is no token
     weighted: bool  # the weight is the last number
+    texts: tuple[str, ...]  # names of inputs that are texts, if any is
 
 
 @lru_cache(1024)
@@ -96,6 +101,7 @@ def _shape(*stored: Any) -> _Shape:
         slice(baselines, token),
         None if n_token is None else slice(token, end),
         weighted,
+        tuple(name for name in names if name.startswith(_TEXT)),
     )
 
 
@@ -111,6 +117,19 @@ def size_of(event: PackedEvent) -> int:
 
 def pack_event(event: Pending) -> PackedEvent:
     """Return an event as bytes."""
+    try:
+        return _packed(event)
+    except struct.error:  # with learner_inputs = record an input may be a text
+        x: dict[str, Any] = {}
+        for name, value in event.x.items():
+            if isinstance(value, str):
+                x[_TEXT + json.dumps([name, value])] = 1.0
+            else:
+                x[name] = value
+        return _packed(event._replace(x=x))
+
+
+def _packed(event: Pending) -> PackedEvent:
     x, y_pred, time, partition, offset, token, weight, intervals, baselines = event
     predicted: Iterable[float]
     if isinstance(y_pred, float):
@@ -135,7 +154,7 @@ def pack_event(event: Pending) -> PackedEvent:
 
 def unpack_event(row: bytes | memoryview, shape: _Shape, at: int = 0) -> Pending:
     """Return the event whose row begins at a byte."""
-    stored, numbers, classes, predicted, inputs, lower, baselines, token, weighted = shape
+    stored, numbers, classes, predicted, inputs, lower, baselines, token, weighted, texts = shape
     values = numbers.unpack_from(row, at)
     time = values[0]
     y_pred: float | dict[Any, float]
@@ -143,8 +162,12 @@ def unpack_event(row: bytes | memoryview, shape: _Shape, at: int = 0) -> Pending
         y_pred = values[_FIXED]
     else:
         y_pred = dict(zip(classes, values[predicted], strict=True))
+    x: dict[str, Any] = dict(zip(stored[1], values[inputs]))  # noqa: B905 (`strict` adds half of it)
+    if texts:
+        pairs = (json.loads(n[len(_TEXT) :]) if n in texts else (n, v) for n, v in x.items())
+        x = dict(pairs)
     return Pending(
-        dict(zip(stored[1], values[inputs])),  # noqa: B905 (`strict` adds half of the time)
+        x,
         y_pred,
         time if time == time else None,
         stored[0],

@@ -322,6 +322,11 @@ def one_hot(x: Mapping[str, float | bool | str | None]) -> dict[str, float]:
     return numbers
 
 
+def _without_nulls(x: Mapping[str, Any]) -> dict[str, Any]:
+    """Return x with its texts; booleans become numbers."""
+    return {k: v if isinstance(v, str) else float(v) for k, v in x.items() if v is not None}
+
+
 class Example(NamedTuple):
     """A decoded record.
 
@@ -375,6 +380,8 @@ class EnvelopeDecoder:
         Define which labels are valid; see `decode`.
     look
         Looks at each payload first, and raises `SkippedError` for those to leave out. None: none.
+    as_texts
+        Whether texts stay the values of their inputs, as learners of text want them.
 
     Examples
     --------
@@ -389,7 +396,10 @@ class EnvelopeDecoder:
         event_type: type[Event] = Event,
         label_type: type[Label] = Label,
         look: Callable[[bytes | Mapping[str, Any] | None], Any] | None = None,
+        *,
+        as_texts: bool = False,
     ) -> None:
+        self._shaped = _without_nulls if as_texts else one_hot
         self._look = look
         self._event_type = event_type
         self._label_type = label_type
@@ -411,7 +421,7 @@ class EnvelopeDecoder:
             return Example(None, event.y, event_id, time, event.weight)
         if str in map(type, event.x.values()):
             self.n_numbers_as_text += self._numbers_as_text.watch(event.x)
-        return Example(one_hot(event.x), event.y, event_id, time, event.weight)
+        return Example(self._shaped(event.x), event.y, event_id, time, event.weight)
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the count of numbers that came as text."""

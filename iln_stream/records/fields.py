@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from iln_stream.errors import IlnWarning
-from iln_stream.records.time_inputs import TIME_FEATURES
+from iln_stream.records.time_inputs import CALENDAR, TIME_FEATURES, time_zone_of
 from iln_stream.records.values import (
     NULLS,
     SINCE,
@@ -24,6 +24,11 @@ from iln_stream.records.values import (
 
 JOIN = " + "
 """Between the fields that make a time together."""
+
+CROSS = "*"
+"""Between the fields of a cross."""
+
+_PARTS = 2
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,10 @@ class FieldMapping:
         Inputs made of the means of columns over the last records: these numbers of records.
     series
         The fields that tell several series of one stream apart; none: the stream is one series.
+    crosses
+        Inputs made of several fields together, `zone*hour`: a category for each combination.
+    time_zone
+        The time zone of hours, weekdays and days of the year, such as `Europe/Berlin`.
     target_is_input
         Whether the target's value is an input, too, as in forecasts: their label is a later value.
 
@@ -88,6 +97,8 @@ class FieldMapping:
     lags: Mapping[str, Sequence[int]] = field(default_factory=dict)
     rolling_means: Mapping[str, Sequence[int]] = field(default_factory=dict)
     series: Sequence[str] = ()
+    crosses: Sequence[str] = ()
+    time_zone: str = "UTC"
     target_is_input: bool = False
 
     def __post_init__(self) -> None:
@@ -102,6 +113,13 @@ class FieldMapping:
                 raise ValueError(f"series: {name!r} has another role and can't tell series apart")
         for name, kind in self.types.items():
             check_type(name, kind)
+        for cross in self.crosses:
+            parts = cross.split(CROSS)
+            if len(parts) < _PARTS or "" in parts or len(set(parts)) < len(parts):
+                raise ValueError(
+                    f"crosses: {cross!r} must name two or more different fields, such as zone*hour"
+                )
+        time_zone_of(self.time_zone)
         for name in self.time_features:
             if name not in TIME_FEATURES:
                 raise ValueError(f"time_features: {name!r} is not among {', '.join(TIME_FEATURES)}")
@@ -117,8 +135,8 @@ class FieldMapping:
                 else "name it in features, and not in ignore"
             )
             raise ValueError(f"{setting}: {name!r} is not an input: {remedy}")
-        if self.type_of(name) == "category":
-            raise ValueError(f"{setting}: {name!r} has the type category (types); take it out")
+        if (kind := self.type_of(name)) in ("category", "text"):
+            raise ValueError(f"{setting}: {name!r} has the type {kind} (types); take it out")
 
     @property
     def time_parts(self) -> tuple[str, ...]:
@@ -238,6 +256,7 @@ learned; did you mean 'price'?
             "lags": mapping.lags,
             "rolling_means": mapping.rolling_means,
             "aggregates": aggregated,
+            "crosses": (p for c in mapping.crosses for p in c.split(CROSS) if p not in CALENDAR),
         }
         self._pending = [(setting, name) for setting in named for name in named[setting] if name]
         if (of_time := ("types", mapping.time_field or "")) in self._pending:

@@ -192,6 +192,7 @@ class Why(StrEnum):
     BY_NAME = "a code by its name"
     ALSO_TEXTS = "numbers and other text"
     # Ignored:
+    FREE = "free text"
     NEW = "hardly a value repeats"
     NEW_BY_NAME = f"{BY_NAME}, and {NEW}"
     SOME_NUMBERS = "numbers and texts that hardly repeat"
@@ -684,7 +685,7 @@ def _guess(
         (is_number, "input", "auto", ""),
         ({*kinds} == {"boolean as text"}, "input", "boolean", "booleans as text"),
         (kinds["text"] and is_new, "ignored", "auto", Why.NEW),
-        (is_free, "ignored", "auto", "free text"),
+        (is_free, "ignored", "auto", Why.FREE),
         (kinds["number as text"], "input", "category", Why.ALSO_TEXTS),
         (True, "input", "auto", ""),
     )

@@ -5,6 +5,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from math import isfinite
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -19,16 +20,17 @@ from iln_stream.records.decoding import (
     one_hot,
     too_many_inputs,
 )
-from iln_stream.records.fields import RECORDS_KEY, FieldMapping, UnseenFields
+from iln_stream.records.fields import CROSS, RECORDS_KEY, FieldMapping, UnseenFields
 from iln_stream.records.parsing import INDICATOR, flatten, parse_json
 from iln_stream.records.series import Earlier, Level, SeriesInputs
-from iln_stream.records.time_inputs import Lags, TimeFeatures, names_of
+from iln_stream.records.time_inputs import CALENDAR, Lags, TimeFeatures, names_of, time_zone_of
 from iln_stream.records.values import (
     FieldType,
     as_input,
     as_text,
     is_boolean,
     null_numbers,
+    words_of,
 )
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
@@ -135,6 +137,9 @@ class MappedDecoder:
         Warns of fields that do not occur. None: of all that the mapping names.
     aggregates
         Makes inputs of the earlier events of the same key. None: there are none.
+    learner_inputs
+        `columns`: numbers, where a category is a name; `record`: texts stay the values of their
+        fields, as learners of text want them.
 
     Examples
     --------
@@ -157,6 +162,7 @@ class MappedDecoder:
         labelled: bool = True,
         unseen: UnseenFields | None = None,
         aggregates: KeyedInputs | None = None,
+        learner_inputs: Literal["columns", "record"] = "columns",
     ) -> None:
         self.mapping = mapping
         self._parse = parse
@@ -171,7 +177,11 @@ class MappedDecoder:
         self._nulls = frozenset(mapping.null_values)
         self._null_numbers = null_numbers(mapping.null_values)
         self._are_cells = not (typed or self._null_numbers) and self._notation.decimal == "."
-        self._time_features = TimeFeatures(mapping.time_features)
+        self._zone = time_zone_of(mapping.time_zone)
+        self._time_features = TimeFeatures(mapping.time_features, self._zone)
+        self._crosses = tuple((cross, cross.split(CROSS)) for cross in mapping.crosses)
+        self._as_texts = learner_inputs == "record"
+        self._shaped: Callable[[Any], dict[str, Any]] = dict if self._as_texts else one_hot
         has_lags = mapping.lags or mapping.rolling_means
         self._lags = Lags(mapping.lags, mapping.rolling_means) if has_lags else None
         self._made = {} if self._lags is None else dict(self._lags.names)
@@ -191,6 +201,7 @@ class MappedDecoder:
         }  # fmt: skip
         if self._series is not None:
             self._makers = {"series": self._series}
+        self._made |= dict.fromkeys(mapping.crosses, "crosses")
         for feature in mapping.time_features:
             self._made |= dict.fromkeys(names_of(feature), "time_features")
         self._has_time = False
@@ -219,7 +230,7 @@ class MappedDecoder:
         fields, plan, found_types = self._read(payload, written is not None)
         time, event_id, y = self._roles(fields, plan, written)
         weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
-        x = dict(fields)
+        x: dict[str, Any] = dict(fields)
         for name in plan.others:
             del x[name]
         # The usual record first: all inputs are finite numbers, and none is to be another type.
@@ -229,7 +240,7 @@ class MappedDecoder:
             found = self._inputs(x, plan.types, fields)
             if found or y is None or event_id is None:  # a late label is not an event without x
                 self.n_missing += len(x) - len(found)
-            x = one_hot(found)
+            x = self._shaped(found)
         if not x and y is not None and event_id is not None:
             return Example(None, y, event_id, time, weight)
         if key is not None:
@@ -242,6 +253,8 @@ class MappedDecoder:
             made.update(self._level(x))
         if self.mapping.time_features and time is not None:
             made.update(self._of_time(time))
+        if self._crosses:
+            made.update(self._shaped(self._crossed(fields, time)))
         if self._aggregates is not None:
             # As in `RecordTime`: one date in the future would end a key's windows for good.
             when = time if time is None or written is None else min(time, written)
@@ -317,14 +330,36 @@ class MappedDecoder:
             numbers[name] = value
         return aggregates(texts, numbers, time)
 
+    def _crossed(self, fields: Fields, time: float | None) -> dict[str, float | str]:
+        """Return the crosses of which all parts are there: fields, or the event's local time."""
+        made: dict[str, float | str] = {}
+        for cross, parts in self._crosses:
+            values = [self._part(part, fields, time) for part in parts]
+            if not any(value is None for value in values):
+                made[cross] = CROSS.join(map(as_text, values))
+        return made
+
+    def _part(self, name: str, fields: Fields, time: float | None) -> Any:
+        if name in fields:
+            return None if self._is_missing(fields[name]) else fields[name]
+        if name not in CALENDAR or time is None:
+            return None
+        try:
+            return CALENDAR[name](datetime.fromtimestamp(time, self._zone))
+        except (ValueError, OverflowError, OSError):
+            raise self._beyond(time) from None
+
     def _of_time(self, time: float) -> dict[str, float]:
         try:
             return self._time_features(time)
         except (ValueError, OverflowError):  # the writer may set any time
-            raise MalformedError(
-                f"time: {time} is outside of the years 1 to 9999; correct it at the writer, or set "
-                "time_field"
-            ) from None
+            raise self._beyond(time) from None
+
+    def _beyond(self, time: float) -> MalformedError:
+        return MalformedError(
+            f"time: {time} is outside of the years 1 to 9999; correct it at the writer, or set "
+            "time_field"
+        )
 
     def envelope(self, payload: Payload) -> dict[str, Any]:
         """Return a record as an event in an envelope; the label of an earlier one has no x."""
@@ -489,6 +524,9 @@ class MappedDecoder:
             # As usual in a cell, and some times as fast.
             if self._are_cells and kind in _NUMBERS and type(value) is str and _CELL(value):
                 found[name] = float(value)
+            elif kind == "text" and not (self._as_texts or value is INDICATOR):
+                if not self._is_missing(value):
+                    found |= {f"{name}={word}": 1.0 for word in words_of(as_text(value))}
             elif not self._is_missing(value):
                 found[name] = self._input(name, value, kind)
         for name, since in self._durations.items():
@@ -684,7 +722,7 @@ class LabelDecoder(MappedDecoder):
     ) -> None:
         assert mapping.target is not None
         assert mapping.id_field is not None
-        mapping = replace(mapping, features=(), ignore=(), time_features=())
+        mapping = replace(mapping, features=(), ignore=(), time_features=(), crosses=())
         # Types are those of all settings, and of events, too.
         expected = FieldMapping(features=()) if optional else replace(mapping, types={})
         unseen = UnseenFields(expected, of_labels=True)

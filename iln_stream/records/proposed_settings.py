@@ -40,6 +40,8 @@ _BY_WHY = {
         "{name} is no number ({e.why}), such as {low}: write its numbers in one way, with one "
         "unit, list texts without a number among null_values, and it is.",
     ),
+    Why.FREE: "{name} is ignored, as it is free text: if its words matter, take it out of ignore "
+    'and give it the type "text" (types).',
     Why.COPY: "{name} says what the label says (they are correlated): add it to ignore if it "
     "becomes known with the label.",
 }

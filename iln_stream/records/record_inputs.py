@@ -29,8 +29,8 @@ class RecordInputs(base.Transformer):
     ----------
     types
         Types by name or pattern, such as `{"zip": "category"}`: `number`, `boolean`, `category`,
-        `time` (seconds since 1970), `amount`, `amount in $`, `time %d.%m.%y`, or `auto`, which
-        other fields have.
+        `text`, `time` (seconds since 1970), `amount`, `amount in $`, `time %d.%m.%y`, or `auto`,
+        which other fields have.
     ignore
         Names or patterns of fields that are no inputs.
     null_values

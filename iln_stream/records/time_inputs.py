@@ -6,6 +6,7 @@ from copy import copy
 from itertools import chain
 from math import cos, fsum, nan, pi, sin
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from iln_stream.state import StateDict
 
@@ -18,6 +19,12 @@ _PHASES: dict[str, Phase] = {
     "day_of_year": lambda t: (t.timetuple().tm_yday - 1) / 365.25,
 }
 """Position within a period, from 0 to 1."""
+
+CALENDAR: dict[str, Callable[[dt.datetime], int]] = {
+    "hour": lambda t: t.hour,
+    "weekday": lambda t: t.weekday(),
+}
+"""Parts of a time that crosses can have, as whole numbers."""
 
 SINCE_LAST = "since_last"
 
@@ -33,15 +40,34 @@ def names_of(feature: str) -> tuple[str, ...]:
     return _circle(feature) if feature in _PHASES else (f"time.{feature}",)
 
 
+def time_zone_of(name: str) -> dt.tzinfo:
+    """Return a time zone by its IANA name.
+
+    Raises
+    ------
+    ValueError
+        When there is none.
+
+    """
+    if name == "UTC":
+        return dt.UTC
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, ZoneInfoNotFoundError) as error:
+        raise ValueError(f"time_zone: {name!r} is no time zone, such as Europe/Berlin") from error
+
+
 class TimeFeatures:
     """Makes inputs of times: sines and cosines of periods, the year, and seconds between events.
 
     Parameters
     ----------
     names
-        Among `TIME_FEATURES`: `hour`, `weekday` and `day_of_year` (in UTC, each a sine and a
-        cosine), `year`, which grows through the year (2026.5), and `since_last`, the seconds since
+        Among `TIME_FEATURES`: `hour`, `weekday` and `day_of_year` (each a sine and a cosine),
+        `year`, which grows through the year (2026.5), and `since_last`, the seconds since
         the last accepted event, at least 0.
+    zone
+        The time zone of hours, weekdays and days.
 
     Examples
     --------
@@ -57,8 +83,9 @@ class TimeFeatures:
 
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], zone: dt.tzinfo = dt.UTC) -> None:
         names = tuple(names)
+        self._zone = zone
         self._phases = [(_circle(name), name) for name in names if name in _PHASES]
         self._since_last, self._year = SINCE_LAST in names, _YEAR in names
         self.last: float | None = None
@@ -67,7 +94,7 @@ class TimeFeatures:
         """Return the inputs of an event at a time (POSIX seconds), by name."""
         made: dict[str, float] = {}
         if self._phases:
-            moment = dt.datetime.fromtimestamp(time, dt.UTC)
+            moment = dt.datetime.fromtimestamp(time, self._zone)
             for (sine, cosine), name in self._phases:
                 angle = 2 * pi * _PHASES[name](moment)
                 made[sine] = round(sin(angle), 12)

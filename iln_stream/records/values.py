@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
+from itertools import islice, pairwise
 from math import isfinite
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -60,11 +61,13 @@ _PLAIN_OF: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 FieldType = str
 """`number`, `category`, `boolean`, `time` or `auto`, which takes text that is a number as a number,
 `true` and `false` as booleans, and other text as a category; `amount` or `amount in UNIT`; or
-`time FORM` (see `time_in`); or `time since FIELD`, the seconds from one time to another."""
+`time FORM` (see `time_in`); or `time since FIELD`, the seconds from one time to another; or `text`,
+whose words and pairs of words are categories."""
 
-FIELD_TYPES = ("auto", "number", "category", "boolean", "time", "amount")
+FIELD_TYPES = ("auto", "number", "category", "boolean", "time", "amount", "text")
 _AMOUNT, _TIME = "amount in ", "time "
 _PLAIN = frozenset(("auto", "number", "boolean"))
+_TEXTS = frozenset(("category", "text"))
 
 SINCE = "time since "
 """Of a time whose input is how much later it is than another field, in seconds."""
@@ -198,7 +201,7 @@ def as_input(name: str, value: Any, kind: FieldType, notation: Notation = USUAL)
         raise MalformedError(
             f"{name}: a long list or an empty object is no input; ignore the field"
         )
-    if kind == "category":
+    if kind in _TEXTS:
         return as_text(value)
     if isinstance(value, bytes):
         raise MalformedError(
@@ -240,6 +243,23 @@ def as_text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.hex()
     return str(value)
+
+
+_WORD = re.compile(r"\w+")
+MOST_WORDS = 1_000
+"""Of a text, those that count."""
+
+
+def words_of(text: str) -> dict[str, None]:
+    """Return the words of a text, and its pairs of words, each once, in small letters.
+
+    >>> from iln_stream.records.values import words_of
+    >>> list(words_of("Printer jam, again!"))
+    ['printer', 'jam', 'again', 'printer jam', 'jam again']
+
+    """
+    words = [found[0] for found in islice(_WORD.finditer(text.casefold()), MOST_WORDS)]
+    return dict.fromkeys((*words, *map(" ".join, pairwise(words))))
 
 
 def _amount(name: str, value: Any, kind: FieldType, notation: Notation) -> float:

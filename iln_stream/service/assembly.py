@@ -120,7 +120,10 @@ class Assembly:
             aggregates=self.aggregates,
         )
         self._decoder = self.mapped or EnvelopeDecoder(
-            self.task.event_type, self.task.label_type, look_of(records)
+            self.task.event_type,
+            self.task.label_type,
+            look_of(records),
+            as_texts=records.learner_inputs == "record",
         )
         self._weights = build_weights(self._settings, records, self.learner)
 

@@ -98,7 +98,7 @@ def _differences(name: str, before: Any, now: Any) -> Iterator[str]:
 
 def _with_defaults(fields: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the entry of the fields with all settings; None: records were events."""
-    names = (*FIELDS, *NOTATION, *READING)
+    names = (*FIELDS, *NOTATION, *READING, "learner_inputs")
     usual = {name: default_of(name) for name in names}
     usual["null_values"] = NULLS_OF_0_2  # as `described` writes the default
     usual = {k: list(v) if isinstance(v, tuple) else v for k, v in usual.items()}

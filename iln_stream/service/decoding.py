@@ -148,6 +148,7 @@ def build_decoder(
         typed=stream.form != "rows",
         labelled=labelled,
         aggregates=aggregates,
+        learner_inputs=settings.learner_inputs,
     )
 
 
@@ -256,19 +257,22 @@ def _with_registry(settings: FormatSettings) -> Parse:
 def described(settings: RecordSettings) -> dict[str, Any] | None:
     """Return the mapping as a snapshot's configuration has it; None: records are events."""
     if not any(name in settings.model_fields_set for name in (*FIELDS, *NOTATION)):
-        return None if settings.where is None else {"where": settings.where}
+        return _unusual(settings, ("where", "learner_inputs")) or None
     chosen = {name: getattr(settings, name) for name in FIELDS}
-    chosen |= {
-        name: getattr(settings, name)
-        for name in (*READING, *NOTATION)
-        if getattr(settings, name) != default_of(name)
-    }
+    chosen |= _unusual(settings, (*READING, "learner_inputs", *NOTATION))
     if chosen["null_values"] == NULLS:
         chosen["null_values"] = NULLS_OF_0_2  # a longer default is no other setting
-    for name in ("weight_field", "series", "lags", "rolling_means", "aggregates"):
+    for name in ("weight_field", "crosses", "series", "lags", "rolling_means", "aggregates"):
         if not chosen[name]:
             del chosen[name]  # snapshots of releases without it have no such entry
+    if chosen["time_zone"] == default_of("time_zone"):
+        del chosen["time_zone"]
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}
+
+
+def _unusual(settings: RecordSettings, names: Sequence[str]) -> dict[str, Any]:
+    values = {name: getattr(settings, name) for name in names}
+    return {name: value for name, value in values.items() if value != default_of(name)}
 
 
 def saved_fields(

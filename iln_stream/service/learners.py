@@ -423,6 +423,11 @@ def build_challenger(settings: ModelSettings, name: str, seed: int) -> Learner:
 
 def _build(settings: LearnerSettings, records: RecordSettings, seed: int) -> Learner:
     learner = _named(settings, seed)
+    if records.learner_inputs == "record" and type(learner).__module__.startswith("iln_stream."):
+        raise SettingsError(
+            f"learner_inputs = record: {settings.learner} takes numbers by name, and no texts: "
+            "unset it; of a text, types = {FIELD = text} gives its words"
+        )
     if records.by_key is not None:
         if isinstance(learner, base.Classifier):
             raise SettingsError(

@@ -181,6 +181,12 @@ class FormatSettings(SettingsGroup):
         "which is equal to null only; the order of null, or of a text and a number, is never true. "
         "Unset: all are.",
     )
+    learner_inputs: Literal["columns", "record"] = Field(
+        default="columns",
+        description="What a learner of yours gets of fields that are texts: `columns`, an input "
+        "`sky=clear` of value 1, which this package's learners need; or `record`, the text itself, "
+        "as River's `BagOfWords` and `Agg` need it.",
+    )
     separator: Literal[",", ";", "tab", "|", "^", "~", "blank"] = Field(
         default=",",
         description="Character between the cells of a CSV file; `blank`: any number of them.",
@@ -239,14 +245,28 @@ class FieldSettings(SettingsGroup):
     time_features: TextList = Field(
         default=(),
         description="Inputs made from the event's time, comma-separated: `hour`, `weekday`, "
-        "`day_of_year` (in UTC, each a sine and a cosine), `year` (2026.5), `since_last` (seconds "
-        "since the previous event).",
+        "`day_of_year` (in `time_zone`, each a sine and a cosine), `year` (2026.5), `since_last` "
+        "(seconds since the previous event).",
+    )
+    time_zone: str = Field(
+        default="UTC",
+        examples=["Europe/Berlin"],
+        description="Time zone of hours, weekdays and days of the year. Times without an offset "
+        "are in UTC all the same.",
+    )
+    crosses: TextList = Field(
+        default=(),
+        examples=[["zone*hour"]],
+        description="Inputs made of several fields together, comma-separated: `zone*hour` is a "
+        "category for each zone and hour. Its parts are fields, whose values are taken as texts, "
+        "and `hour` and `weekday` of the event's time. Without one of the parts it is missing.",
     )
     types: JsonObject = Field(
         default_factory=dict,
         examples=[{"temp": "number"}],
         description="Types of fields by name or pattern: `number`, `category`, `boolean`, `time` "
-        "(as POSIX seconds) or `auto`, the default, which reads text that looks like a number as "
+        "(as POSIX seconds), `text` (its words and pairs of words are categories) or `auto`, the "
+        "default, which reads text that looks like a number as "
         "a number, with a warning and a metric, and other text as a category.",
     )
     null_values: TextList = Field(

@@ -34,6 +34,8 @@ class HashedName(NamedTuple):
         1.0 or -1.0, so that names that share a cell tend to cancel each other.
     register, rank
         For `DistinctNames`.
+    high
+        The bits above those of the cell, in tables of more than `N_CELLS`; below 4.
 
     """
 
@@ -42,6 +44,7 @@ class HashedName(NamedTuple):
     sign: float
     register: int
     rank: int
+    high: int = 0
 
 
 def field_of(name: Any, value: Any) -> str | None:
@@ -71,6 +74,7 @@ def hashed(name: str, field: str) -> HashedName:
         sign=1.0 if bits & N_CELLS else -1.0,
         register=(bits >> 17) & (N_REGISTERS - 1),
         rank=38 - rest.bit_length(),
+        high=rest & 3,
     )
 
 
