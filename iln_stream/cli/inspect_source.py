@@ -17,6 +17,7 @@ from iln_stream.errors import SourceError
 from iln_stream.loop import Horizon
 from iln_stream.records import MalformedError, SkippedError, is_command
 from iln_stream.records.decoding import MOST_INPUTS, shorten
+from iln_stream.records.envelopes import envelope_of
 from iln_stream.records.fields import FieldMapping, common_field, late_labels
 from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
 from iln_stream.records.mapped import MappedDecoder
@@ -36,7 +37,7 @@ _FOUND = ("separator", "decimal", "date_order")
 """Settings that are guessed, and said if they are not the usual ones."""
 
 _HOW_TO_READ = (
-    *("bootstrap", "kafka_client", "format", "registry", "decoder", "where"),
+    *("bootstrap", "kafka_client", "format", "registry", "decoder", "where", "envelope"),
     *(*_FOUND, "columns"),
 )
 """Settings that the proposal repeats if they were given: without them a run could not read."""
@@ -95,6 +96,10 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         )
         console.print(_table(inspect_fields([fields["x"] for fields in found], FieldMapping(""))))
         return
+    if settings.envelope is None and (envelope := envelope_of(found)) is not None:
+        settings = LoopSettings.of(settings, envelope=envelope)
+        found = _read(settings, stream, n_records, console)
+        _print(console, f"It is read with envelope = {envelope!r}.")
     guessed = guessed_notation(map(flatten, found))._asdict()
     settings = LoopSettings.of(settings, **_unusual(settings, guessed, console))
     of_labels: dict[str, Any] = {}

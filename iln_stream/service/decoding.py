@@ -9,6 +9,7 @@ from typing import Any
 from iln_stream.errors import IlnWarning, did_you_mean
 from iln_stream.learners.keyed.aggregates import Aggregates
 from iln_stream.loop import EventWeights, LearnsLate, Task, takes_weights
+from iln_stream.records.envelopes import Opened
 from iln_stream.records.fields import JOIN, FieldMapping
 from iln_stream.records.mapped import MappedDecoder, Parse
 from iln_stream.records.parsing import OwnFormat, parse_json, parse_row, parse_table_row
@@ -31,7 +32,7 @@ log = logging.getLogger(__name__)
 FIELDS = (*FieldSettings.model_fields, "series", "lags", "rolling_means", "aggregates")
 """The settings that say which fields records have."""
 
-READING = ("format", "decoder", "where")
+READING = ("format", "decoder", "where", "envelope")
 """The settings that say how a record is taken apart, and which are events."""
 
 _ROLES = ("target", "id_field", "weight_field")
@@ -63,7 +64,8 @@ def mapping_of(
     """
     given = [name for name in (*FIELDS, *NOTATION) if name in settings.model_fields_set]
     check_format(settings, stream)
-    own = settings.decoder or (settings.format if settings.format != "json" else None)
+    of_format = settings.format if settings.format != "json" else None
+    own = settings.decoder or of_format or settings.envelope
     if own and not given:
         raise SettingsError(
             f"target: name the field of the label: records in {own} are read as they are. "
@@ -190,7 +192,11 @@ def parser_of(settings: FormatSettings, stream: Scheme) -> Parse:
     """
     check_format(settings, stream)
     parse = _parser(settings, stream)
-    return parse if settings.where is None else _filtered(parse, settings.where)
+    if settings.where is not None:
+        parse = _filtered(parse, settings.where)
+    if settings.envelope is None or stream.form != "json":
+        return parse
+    return Opened(parse, settings.envelope)
 
 
 def look_of(settings: FormatSettings) -> Parse | None:

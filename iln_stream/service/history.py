@@ -38,10 +38,18 @@ from iln_stream.streams import Scheme, StreamOptions, stream_at
 log = logging.getLogger(__name__)
 
 _OWN = (name for name in FIELDS if name != "aggregates")  # these go on in the log
-OF_FILES = (*_OWN, *NOTATION, "separator", "columns", "decoder", "where")
+OF_FILES = (*_OWN, *NOTATION, "separator", "columns", "decoder", "where", "envelope")
 """The settings that may be different for files of history."""
 
-_MAY_BE_ABSENT = ("target", "id_field", "time_field", "weight_field", "decoder", "where")
+_MAY_BE_ABSENT = (
+    "target",
+    "id_field",
+    "time_field",
+    "weight_field",
+    "decoder",
+    "where",
+    "envelope",
+)
 
 
 class _File(NamedTuple):

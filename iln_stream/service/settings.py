@@ -181,6 +181,13 @@ class FormatSettings(SettingsGroup):
         "which is equal to null only; the order of null, or of a text and a number, is never true. "
         "Unset: all are.",
     )
+    envelope: Literal["debezium", "cloudevents"] | None = Field(
+        default=None,
+        description="What surrounds a record's fields: `debezium`, a change event, whose row after "
+        "the change is the record (deletions and tombstones are skipped and counted); or "
+        "`cloudevents`, in structured mode, whose `data` is the record, with `ce_id` and "
+        "`ce_time`. Unset: nothing.",
+    )
     learner_inputs: Literal["columns", "record"] = Field(
         default="columns",
         description="What a learner of yours gets of fields that are texts: `columns`, an input "
@@ -433,10 +440,10 @@ class LabelSettings(SettingsGroup):
         examples=[{"target": "minutes", "id_field": "order"}],
         description="Settings that differ for the log of labels: `target`, `id_field`, "
         "`time_field`, `weight_field`, `types`, `null_values`, `decimal`, `date_order`, `format`, "
-        "`registry`, `registry_options`, `registry_secrets`, `decoder`, `where`, `bootstrap`, "
-        "`kafka_options`, `kafka_secrets`, `kafka_client`. If no field is named here or for the "
-        'source, a label is `{"id": ..., "y": ...}`; other fields are ignored. Empty text: labels '
-        "have no such field.",
+        "`registry`, `registry_options`, `registry_secrets`, `decoder`, `where`, `envelope`, "
+        "`bootstrap`, `kafka_options`, `kafka_secrets`, `kafka_client`. If no field is named here "
+        'or for the source, a label is `{"id": ..., "y": ...}`; other fields are ignored. Empty '
+        "text: labels have no such field.",
     )
     recent_ids: int | None = Field(
         default=None,
@@ -519,8 +526,8 @@ class HistorySettings(SettingsGroup):
         default_factory=dict,
         description="Field settings that differ for the history files: `target`, `features`, "
         "`ignore`, `id_field`, `time_field`, `time_features`, `types`, `null_values`, "
-        "`weight_field`, `decimal`, `date_order`, `separator`, `decoder`, `where`. Empty text: the "
-        "files have no such field.",
+        "`weight_field`, `decimal`, `date_order`, `separator`, `decoder`, `where`, "
+        "`envelope`. Empty text: the files have no such field.",
     )
 
 

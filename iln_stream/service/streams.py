@@ -109,7 +109,7 @@ _FIELDS = ("target", "id_field", "time_field", "weight_field", "types", "null_va
 OF_LABELS = (*_FIELDS, *NOTATION, *READING, *REGISTRY, *KafkaSettings.model_fields)
 """The settings that may be different for labels."""
 
-_MAY_BE_ABSENT = ("time_field", "weight_field", "decoder", "where")
+_MAY_BE_ABSENT = ("time_field", "weight_field", "decoder", "where", "envelope")
 
 _USUAL = {"target": "y", "id_field": "id", "time_field": "timestamp", "weight_field": "weight"}
 """Fields of a label if no setting names one of them."""
@@ -130,7 +130,7 @@ def settings_of_labels(settings: StreamSettings) -> LogSettings:
         usual = dict(_USUAL)
     else:
         usual |= {"target": settings.target or "y", "id_field": settings.id_field or "id"}
-    usual["where"] = None  # of the records of events
+    usual |= {"where": None, "envelope": None}  # of the records of events
     if given.get("decoder"):
         usual["format"] = "json"
     elif "format" in given:

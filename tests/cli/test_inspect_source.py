@@ -7,10 +7,11 @@ import tomllib
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from support.embedded_log import append
+from support.embedded_log import append, settings_of
 from support.kafka_topics import produce
 
 from iln_stream.errors import IlnWarning
+from iln_stream.service import Service
 from iln_stream.streams import NewRecord
 
 
@@ -303,3 +304,25 @@ def test_a_forecast_of_one_series(inspected):
     assert "series" not in found
     assert found["lags"] == {"sold": [1, 2, 3, 4]}
     assert found["rolling_means"] == {"sold": [7]}
+
+
+def test_change_events_are_learned(command, tmp_path):
+    """Change events with deletions and tombstones are learned by the settings that inspect-source
+    proposes: each row after a change, and the others counted."""
+    path = tmp_path / "log.db"
+    lines = []
+    for i in range(40):
+        row = {"order": i, "at": 1_767_225_600_000 + 60_000 * i, "km": float(i % 7), "price": i % 7}
+        lines.append(json.dumps({"before": None, "after": row, "op": "c"}).encode())
+        if i % 4 == 3:
+            lines.append(json.dumps({"before": row, "after": None, "op": "d"}).encode())
+            lines.append(NewRecord(None, key=str(i)))
+    append(path, lines)
+    done = command("inspect-source", f"sqlite:{path}")
+    assert 'envelope = "debezium"' in done.out
+    assert 'target = "price"' in done.out
+    found = tomllib.loads(done.out)
+    service = Service(settings_of(path, **{**found, "stop_at_end": True}))
+    service.run()
+    watched = service.workers[0].watched
+    assert (watched.scores.n_labelled, watched.n_skipped, watched.n_dead_letters) == (40, 20, 0)
