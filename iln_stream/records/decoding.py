@@ -322,7 +322,7 @@ def one_hot(x: Mapping[str, float | bool | str | None]) -> dict[str, float]:
     return numbers
 
 
-def _without_nulls(x: Mapping[str, Any]) -> dict[str, Any]:
+def without_nulls(x: Mapping[str, Any]) -> dict[str, Any]:
     """Return x with its texts; booleans become numbers."""
     return {k: v if isinstance(v, str) else float(v) for k, v in x.items() if v is not None}
 
@@ -399,7 +399,7 @@ class EnvelopeDecoder:
         *,
         as_texts: bool = False,
     ) -> None:
-        self._shaped = _without_nulls if as_texts else one_hot
+        self._shaped = without_nulls if as_texts else one_hot
         self._look = look
         self._event_type = event_type
         self._label_type = label_type

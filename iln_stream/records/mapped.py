@@ -4,7 +4,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from math import isfinite
 from typing import Any, Literal, NamedTuple, Protocol
@@ -26,6 +26,7 @@ from iln_stream.records.series import Earlier, Level, SeriesInputs
 from iln_stream.records.time_inputs import CALENDAR, Lags, TimeFeatures, names_of, time_zone_of
 from iln_stream.records.values import (
     FieldType,
+    Notation,
     as_input,
     as_text,
     is_boolean,
@@ -371,6 +372,24 @@ class MappedDecoder:
         event = {"y": y, **{name: value for name, value in own.items() if value is not None}}
         is_label = not x and y is not None and event_id is not None
         return event if is_label else {"x": x, **event}
+
+    def described(self) -> dict[str, Any]:
+        """Return what another process makes this decoder of; it gets records already parsed."""
+        labels = "class" if self._label == self._class_label else "number"
+        shape = "record" if self._as_texts else "columns"
+        mapping = asdict(self.mapping)
+        return {"mapping": mapping, "labels": labels, "typed": self._typed, "learner_inputs": shape}
+
+    @classmethod
+    def of_description(
+        cls, described: Mapping[str, Any], aggregates: KeyedInputs | None = None
+    ) -> "MappedDecoder":
+        """Return the decoder of `described()`, which warns of no field that is absent."""
+        given = dict(described)
+        roles = dict(given.pop("mapping"))
+        mapping = FieldMapping(**{**roles, "notation": Notation(*roles["notation"])})
+        unseen = UnseenFields(FieldMapping(features=()))
+        return cls(mapping, parse_json, unseen=unseen, aggregates=aggregates, **given)
 
     def warn_of_unseen(self) -> None:
         """Warn of settings whose field no record had; for a stream with fewer than 1,000."""

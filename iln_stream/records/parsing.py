@@ -91,7 +91,7 @@ def parse_json(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
         raise MalformedError(f"record: expected a JSON object, got {str(fields)[:60]}")
     # Nested keys, repeated keys and texts may have more colons.
     if payload.count(b":") > len(fields):
-        require_distinct_keys(payload, _n_keys(fields))
+        require_distinct_keys(payload, n_keys(fields))
     return fields
 
 
@@ -123,10 +123,11 @@ def parse_table_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, A
     return plain(payload)  # type: ignore[no-any-return]
 
 
-def _n_keys(value: Any) -> int:
+def n_keys(value: Any) -> int:
+    """Return the number of keys in all objects of a value."""
     if isinstance(value, dict):
-        return len(value) + sum(map(_n_keys, value.values()))
-    return sum(map(_n_keys, value)) if isinstance(value, list) else 0
+        return len(value) + sum(map(n_keys, value.values()))
+    return sum(map(n_keys, value)) if isinstance(value, list) else 0
 
 
 class OwnFormat:

@@ -44,6 +44,10 @@ class RecordInputs(base.Transformer):
     time_features
         Inputs made of that time: `hour`, `weekday`, `day_of_year`, each a sine and a cosine, and
         `year`.
+    time_zone
+        The time zone of hours, weekdays and days.
+    crosses
+        Inputs made of several fields together, `zone*hour`.
 
     Raises
     ------
@@ -71,8 +75,12 @@ class RecordInputs(base.Transformer):
         time_field: str | None = None,
         time_features: Sequence[str] | None = None,
         date_order: DateOrder = "ymd",
+        time_zone: str = "UTC",
+        crosses: Sequence[str] | None = None,
     ) -> None:
-        _require_names(ignore=ignore, null_values=null_values, time_features=time_features)
+        _require_names(
+            ignore=ignore, null_values=null_values, time_features=time_features, crosses=crosses
+        )
         if not (types is None or isinstance(types, Mapping)):
             raise ValueError(f'types = {types!r} must be a mapping, such as {{"zip": "category"}}')
         for name, value, choices in (
@@ -94,6 +102,8 @@ class RecordInputs(base.Transformer):
         self.time_field = time_field
         self.time_features = time_features
         self.date_order = date_order
+        self.time_zone = time_zone
+        self.crosses = crosses
         mapping = FieldMapping(
             ignore=tuple(ignore or ()),
             time_field=time_field,
@@ -101,6 +111,8 @@ class RecordInputs(base.Transformer):
             null_values=tuple(null_values),
             time_features=tuple(time_features or ()),
             notation=Notation(decimal, date_order),
+            time_zone=time_zone,
+            crosses=tuple(crosses or ()),
         )
         self._decode = MappedDecoder(mapping, parse_table_row, labelled=False)
 

@@ -200,6 +200,9 @@ def build_publisher(
             *([Level(settings.target).name] if settings.series and settings.target else ()),
             *Lags(settings.lags, settings.rolling_means).names,
         ],
+        decoder={"learner_inputs": settings.learner_inputs}
+        if assembly.mapped is None
+        else assembly.mapped.described(),
         keys=partial(_keys_to_read, assembly, settings, stream, reader),
         resumable=log is not None,
     )

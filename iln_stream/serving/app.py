@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
+from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
 from fastapi import FastAPI
@@ -45,6 +46,8 @@ from iln_stream.serving.messages import (
     PredictAnswer,
     PredictBatch,
     PredictOne,
+    PredictRecord,
+    PredictRecords,
     Promotion,
     ReadyAnswer,
     decoded,
@@ -52,7 +55,7 @@ from iln_stream.serving.messages import (
 )
 from iln_stream.serving.metrics import ApiMetrics, ModelCollector
 from iln_stream.serving.models import Models
-from iln_stream.serving.predicting import Predictor
+from iln_stream.serving.predicting import OfRecord, Predictor
 from iln_stream.serving.settings import ApiSettings
 from iln_stream.streams import Appended, NewRecord, of_stream
 
@@ -70,6 +73,7 @@ ERRORS = {
     404: "There is no such path, no model of this name, or no log to append to.",
     405: "The path has no such method.",
     408: "The client took too long to send its request.",
+    409: "The run's records can't be predicted here; send inputs as x.",
     411: "The body's length is not given.",
     413: "The body, or the batch, is too large.",
     415: "The body is not application/json.",
@@ -119,7 +123,7 @@ def describe(app: FastAPI, settings: ApiSettings, task: str | None, secured: boo
         title=app.title, version=app.version, description=app.description, routes=app.routes
     )
     bodies: dict[str, tuple[type[BaseModel], ...]] = {
-        "/predict": (PredictOne, PredictBatch),
+        "/predict": (PredictOne, PredictBatch, PredictRecord, PredictRecords),
         "/events": EVENTS[task],
         "/feedback": LABELS[task],
         "/promote": (Promotion,),
@@ -151,7 +155,7 @@ def _register(model: type[BaseModel], schemas: dict[str, Any], most: int) -> dic
     """Add a model's schema, and those that it refers to; return the reference to it."""
     schema = model.model_json_schema(ref_template=_REFERENCES)
     schemas.update(schema.pop("$defs", {}))
-    for name in {"events", "labels"} & schema["properties"].keys():
+    for name in {"events", "labels", "records"} & schema["properties"].keys():
         schema["properties"][name]["maxItems"] = most
     schemas[model.__name__] = schema
     return {"$ref": _REFERENCES.format(model=model.__name__)}
@@ -175,6 +179,17 @@ _MANY = 100
 """Records of a request that is appended after others as large."""
 
 
+_OF_RECORDS: dict[str, type[BaseModel]] = {"record": PredictRecord, "records": PredictRecords}
+
+
+class _Record(NamedTuple):
+    """A record to predict."""
+
+    x: OfRecord
+    timestamp: datetime | None
+    id: None = None
+
+
 class Routes(NamedTuple):
     """Handlers of the routes, and what they use."""
 
@@ -191,17 +206,22 @@ class Routes(NamedTuple):
         body = await self.read_body(request.scope, request.receive)
 
         def read() -> tuple[str, Predictor, list[Any], list[NewRecord]]:
-            message = decoded_batch(body, PredictOne, PredictBatch, self.settings.batch_events)
+            message: Any = decoded_batch(
+                body, PredictOne, PredictBatch, self.settings.batch_events, others=_OF_RECORDS
+            )
+            name, predictor = self.models.chosen(message.model)
+            if type(message) in _OF_RECORDS.values():
+                found = getattr(message, "records", None) or [message.record]
+                return name, predictor, [_Record(OfRecord(e), message.timestamp) for e in found], []
             is_batch = isinstance(message, PredictBatch)
             events = message.events if isinstance(message, PredictBatch) else [message]
-            name, predictor = self.models.chosen(message.model)
             timed = predictor.published.aggregates is not None
             return name, predictor, events, records_of_predicted(events, is_batch, timed=timed)
 
         name, predictor, events, records = await self._read(body, read)
         if records and self.appending is None:
             raise HttpError(422, "no log", f"id: {_NO_LOG}, or leave the id out")
-        self.metrics.got(event.x for event in events)
+        self.metrics.got(event.x for event in events if not isinstance(event, _Record))
         times = [None if (at := event.timestamp) is None else at.timestamp() for event in events]
         predictions = await predictor.predict([event.x for event in events], times)
         # Last: a request that is refused appends nothing.
@@ -210,6 +230,7 @@ class Routes(NamedTuple):
         for i, place in zip(recorded, places, strict=True):
             predictions[i]["appended"] = place._asdict()
         self.metrics.predicted(len(predictions))
+        self.metrics.not_learned(sum(len(e.get("unknown_inputs", ())) for e in predictions))
         version = _version(name, predictor)
         return as_json({"predictions": predictions, "model": version}, _status(places))
 
@@ -468,7 +489,7 @@ def _add_routes(app: FastAPI, routes: Routes, secured: bool) -> None:
         200: {"content": {"application/json": {}}, "description": "This description."}
     }
     for method, path, handler, answers in (
-        ("POST", "/predict", routes.predict, {**found, **errors(*with_body, 404)}),
+        ("POST", "/predict", routes.predict, {**found, **errors(*with_body, 404, 409)}),
         ("POST", "/events", routes.events, {**appended, **errors(*with_body, 404)}),
         ("POST", "/feedback", routes.feedback, {**appended, **errors(*with_body, 404)}),
         ("POST", "/promote", routes.promote, {**appended, **errors(*with_body, 404)}),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
@@ -10,6 +11,7 @@ from pydantic.config import JsonDict
 from iln_stream.records import ClassEvent, ClassLabel, Event, Label, MalformedError
 from iln_stream.records.decoding import error_details, reason, require_distinct_keys
 from iln_stream.records.messages import Inputs, Moment, Text, Weight
+from iln_stream.records.parsing import n_keys
 from iln_stream.serving.gate import HttpError
 
 _READ = ConfigDict(frozen=True, extra="forbid")
@@ -65,6 +67,32 @@ class PredictBatch(BaseModel):
     model: ModelName | None = Field(
         default=None, description="Name of the model; needed if several are published."
     )
+
+
+Written = Annotated[Moment, Field(description="When it was written; null or absent: now.")]
+
+
+class PredictRecord(BaseModel):
+    """A record to predict, as the run reads it."""
+
+    model_config = _READ
+
+    record: dict[str, Any] = Field(
+        description="The record's fields, of which the run's settings of fields make inputs; its "
+        "label is not needed."
+    )
+    timestamp: Written | None = None
+    model: ModelName | None = None
+
+
+class PredictRecords(BaseModel):
+    """Records to predict."""
+
+    model_config = _READ
+
+    records: list[dict[str, Any]] = Field(min_length=1, description="As of one record.")
+    timestamp: Written | None = None
+    model: ModelName | None = None
 
 
 class EventBatch(BaseModel):
@@ -156,6 +184,11 @@ class PredictionAnswer(BaseModel):
     appended: Place | None = Field(
         default=None, description="Where the event is in the log; only if it has an id."
     )
+    unknown_inputs: list[str] | None = Field(
+        default=None,
+        description="Inputs that the learner has not learned and ignores, as misspelt ones; at "
+        "most 20.",
+    )
 
 
 class ModelVersion(BaseModel):
@@ -244,7 +277,12 @@ def decoded(body: bytes, model: type[One]) -> One:
 
 
 def decoded_batch(
-    body: bytes, one: type[One], batch: type[Batch], most: int, field: str = "events"
+    body: bytes,
+    one: type[One],
+    batch: type[Batch],
+    most: int,
+    field: str = "events",
+    others: Mapping[str, type[BaseModel]] = MappingProxyType({}),
 ) -> One | Batch:
     """Return the message in a body or, if the body has the field of a batch, the batch.
 
@@ -258,6 +296,8 @@ def decoded_batch(
         Most items in a batch.
     field
         The batch's field with the items.
+    others
+        Models of further messages, by the field that only they have.
 
     Raises
     ------
@@ -271,13 +311,15 @@ def decoded_batch(
         found = one.model_validate_json(body)
     except ValidationError as error:
         details = _details(error)
-        batches = [each["input"] for each in details if each["loc"] == (field,)]
+        models: dict[str, type[Any]] = {field: batch, **others}
+        named = [(each["loc"][0], each["input"]) for each in details if len(each["loc"]) == 1]
+        batches = [(name, items) for name, items in named if name in models]
         if not batches:
             raise _refused(details) from None
-        for items in batches:
-            _check_length(items, most, field)
+        for name, items in batches:
+            _check_length(items, most, name)
         try:
-            found = batch.model_validate_json(body)
+            found = models[batches[0][0]].model_validate_json(body)
         except ValidationError as wrong:
             raise _refused(_details(wrong)) from None
     _require_distinct_keys(body, found)
@@ -335,6 +377,10 @@ def _n_keys(message: BaseModel) -> int:
         n += len(message.x)
     elif isinstance(message, EventBatch | PredictBatch):
         n += sum(map(_n_keys, message.events))
+    elif isinstance(message, PredictRecord):
+        n += n_keys(message.record)
+    elif isinstance(message, PredictRecords):
+        n += n_keys(message.records)
     elif isinstance(message, LabelBatch):
         n += sum(map(_n_keys, message.labels))
     return n

@@ -94,6 +94,11 @@ class ApiMetrics:
             "Inputs that are numbers as text, which are read as categories.",
             registry=registry,
         )
+        self._unknown = Counter(
+            "iln_api_unknown_inputs",
+            "Inputs of predictions that the learner has not learned, and ignores.",
+            registry=registry,
+        )
         self._texts = NumbersAsText()
         self._backlog = Gauge(
             "iln_api_backlog",
@@ -116,6 +121,10 @@ class ApiMetrics:
         """Count inputs of events that are numbers as text; warn once of each name."""
         if n := sum(map(self._texts.watch, events)):
             self._numbers_as_text.inc(n)
+
+    def not_learned(self, n: int) -> None:
+        """Count inputs that the learner does not know."""
+        self._unknown.inc(n)
 
     def refused(self, reason: str) -> None:
         """Count a request that was not carried out."""

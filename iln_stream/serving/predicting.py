@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from math import inf, isfinite
 from time import perf_counter, time
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from iln_stream.errors import StateError
 from iln_stream.records import MalformedError, one_hot
+from iln_stream.records.decoding import without_nulls
 from iln_stream.records.messages import Inputs
+from iln_stream.records.time_inputs import SINCE_LAST, names_of
 from iln_stream.records.values import as_text
 from iln_stream.serving.gate import HttpError, retry
 from iln_stream.snapshots.follower import Published
@@ -27,6 +29,18 @@ _NAMED = 4
 
 _MEASURED = 4
 """Predictions of which the shortest counts."""
+
+
+class OfRecord(NamedTuple):
+    """An event to predict, as a record of the run, in place of its inputs."""
+
+    fields: Mapping[str, Any]
+
+
+ToPredict: TypeAlias = Inputs | OfRecord
+
+_MOST_UNKNOWN = 20
+"""Names of unknown inputs in an answer."""
 
 
 class Predictor:
@@ -61,6 +75,8 @@ class Predictor:
         self._stop = stop
         self._interval = getattr(learner, "predict_interval", None)
         self._answer = self._of_class if published.task == "classification" else self._of_number
+        self._known: set[str] = set()
+        self._shaped = without_nulls if published.as_texts else one_hot
         self.seconds = 0.0
         self._shortest = inf
         self._n_measured = 0
@@ -86,6 +102,9 @@ class Predictor:
 
         Then measure how long a prediction takes. Predicting changes no state.
         """
+        if self.published.n_learned and (names := self.inputs()):
+            self._known = {*names, *(name.partition("=")[0] for name in names)}
+            self._known.add(getattr(self._learner, "key", ""))
         for _ in range(_MEASURED):
             begun = perf_counter()
             try:
@@ -96,14 +115,14 @@ class Predictor:
             self._measure(perf_counter() - begun)
 
     async def predict(
-        self, events: Sequence[Inputs], times: Sequence[float | None] = ()
+        self, events: Sequence[ToPredict], times: Sequence[float | None] = ()
     ) -> list[dict[str, Any]]:
         """Return the answer to each event.
 
         Parameters
         ----------
         events
-            The inputs of each.
+            The inputs of each, or its record.
         times
             When each happens, in POSIX seconds, for aggregates of earlier events; None: now.
 
@@ -126,7 +145,7 @@ class Predictor:
         )
 
     def _slice(
-        self, events: Sequence[Inputs], times: Sequence[float | None], begin: int, seconds: float
+        self, events: Sequence[ToPredict], times: Sequence[float | None], begin: int, seconds: float
     ) -> list[dict[str, Any]]:
         """Return the answers to the events from `begin` on, as many as fit into the time."""
         answers: list[dict[str, Any]] = []
@@ -157,14 +176,48 @@ class Predictor:
         except StateError as error:
             raise HttpError(503, "keys", f"events.{index}: {error}", retry(1.0)) from error
 
-    def _timed(self, x: Inputs, at: float | None, index: int) -> dict[str, Any]:
-        begun = perf_counter()
+    def _of_record(self, fields: Mapping[str, Any], at: float | None, index: int) -> dict[str, Any]:
+        """Return the inputs that the run would make of a record."""
+        decode, earlier = self.published.decode, list(self.published.series_inputs)
+        where = f"events.{index}.record"
+        if decode is None:
+            no_fields = "the run has no settings of fields; send the inputs as x"
+            raise HttpError(409, "records", f"{where}: {no_fields}")
+        if SINCE_LAST in decode.mapping.time_features:
+            earlier += names_of(SINCE_LAST)
+        if earlier:
+            raise HttpError(409, "records", f"{where}: {_without_earlier(earlier)}")
+        try:
+            x = decode(fields, time() if at is None else at).x
+        except StateError as error:
+            raise HttpError(503, "keys", f"events.{index}: {error}", retry(1.0)) from error
+        if x is None:
+            raise HttpError(422, "malformed", f"{where}: it has no inputs")
+        return x
+
+    def _of_inputs(self, x: Inputs, at: float | None, index: int) -> dict[str, Any]:
         x = self._with_aggregates(x, at, index)
         series = self.published.series_inputs
         if series and not any(name in x for name in series):
             raise HttpError(422, "malformed", f"events.{index}.x: {_without_earlier(series)}")
+        return self._shaped(x)
+
+    def _unknown(self, x: Mapping[str, Any]) -> list[str]:
+        """Return the inputs that the learner has not learned, as misspelt ones are."""
+        known = self._known
+        found = [n for n in x if n not in known and n.partition("=")[0] not in known]
+        return found[:_MOST_UNKNOWN]
+
+    def _timed(self, event: ToPredict, at: float | None, index: int) -> dict[str, Any]:
+        begun = perf_counter()
         try:
-            answer = self._answer(one_hot(x))
+            if isinstance(event, OfRecord):
+                x = self._of_record(event.fields, at, index)
+            else:
+                x = self._of_inputs(event, at, index)
+            answer = self._answer(x)
+        except HttpError:
+            raise
         except MalformedError as error:
             raise HttpError(422, "malformed", f"events.{index}.{error}") from None
         except Exception as error:
@@ -174,6 +227,8 @@ class Predictor:
                 f"events.{index}.x: the learner can't predict it: {type(error).__name__}: {error}",
             ) from error
         self._measure(perf_counter() - begun)
+        if self._known and (unknown := self._unknown(x)):
+            answer["unknown_inputs"] = unknown
         return answer
 
     def _measure(self, seconds: float) -> None:

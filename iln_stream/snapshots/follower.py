@@ -18,6 +18,7 @@ from iln_stream.learners.keyed import (
     KeysElsewhere,
     NewestKeys,
 )
+from iln_stream.records.mapped import MappedDecoder
 from iln_stream.snapshots.learner import is_pickle
 from iln_stream.snapshots.published_file import Identity, Version, VersionFile
 from iln_stream.snapshots.publisher import learner_of
@@ -60,6 +61,10 @@ class Published:
         read.
     no_inputs
         Fields that only aggregates need.
+    decode
+        Makes inputs of a record as the run does; None: the run reads events.
+    as_texts
+        Whether inputs that are texts stay texts.
 
     """
 
@@ -76,6 +81,8 @@ class Published:
     series_inputs: tuple[str, ...] = ()
     aggregates: Aggregates | None = None
     no_inputs: tuple[str, ...] = ()
+    decode: MappedDecoder | None = None
+    as_texts: bool = False
 
     @property
     def keys_age(self) -> float | None:
@@ -173,7 +180,7 @@ class Follower:
         learner = learner_of(state, self._allow_pickle)
         if not is_pickle(state):
             _exercise(learner, header.task)
-        found = header.keys or {}
+        found, read = header.keys or {}, header.decoder or {}
         aggregates = self._with_keys(found, learner)
         made = tuple(found.get("names", ())) if aggregates is None else ()
         return Published(
@@ -190,6 +197,8 @@ class Follower:
             series_inputs=(*header.series_inputs, *made),
             aggregates=aggregates,
             no_inputs=tuple(found.get("no_inputs", ())),
+            decode=MappedDecoder.of_description(read, aggregates) if "mapping" in read else None,
+            as_texts=read.get("learner_inputs") == "record",
         )
 
     def _with_keys(self, found: Mapping[str, Any], learner: Any) -> Aggregates | None:

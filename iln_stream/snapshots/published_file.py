@@ -53,6 +53,9 @@ class VersionHeader:
     keys
         What to read the run's keys with: the folder of their files, and the aggregates by key.
         None: there are no keys.
+    decoder
+        What the run's decoder is made of, as its `described` returns it; without a mapping its
+        records are events.
 
     """
 
@@ -67,6 +70,7 @@ class VersionHeader:
     configuration: str
     series_inputs: tuple[str, ...] = ()
     keys: Mapping[str, Any] | None = None
+    decoder: Mapping[str, Any] | None = None
 
 
 class Identity(NamedTuple):

@@ -273,6 +273,8 @@ class Publisher(Listener):
         Names of inputs that are made of earlier records.
     keys
         Returns what the run's keys are read with: see `VersionHeader`.
+    decoder
+        Describes how the run reads records: see `VersionHeader`.
     resumable
         Whether this run continues or repeats the one that published the file that is there, as a
         run on a log does. Otherwise it publishes from its first event.
@@ -325,6 +327,7 @@ class Publisher(Listener):
         configuration: str = "",
         series_inputs: Sequence[str] = (),
         keys: Callable[[], Mapping[str, Any] | None] = lambda: None,
+        decoder: Mapping[str, Any] | None = None,
         resumable: bool = False,
     ) -> None:
         if seconds < 0.0:
@@ -338,7 +341,7 @@ class Publisher(Listener):
         self._n_learned = n_learned
         self._stream, self._topic_id, self._configuration = stream, topic_id, configuration
         self._series_inputs = tuple(series_inputs)
-        self._keys = keys
+        self._keys, self._decoder = keys, decoder
         self._seconds = seconds
         self._positions = dict(positions or {})
         self._file = VersionFile(self.path)
@@ -484,6 +487,7 @@ class Publisher(Listener):
             configuration=self._configuration,
             series_inputs=self._series_inputs,
             keys=self._keys(),
+            decoder=self._decoder,
         )
         self._unpublished = False
         self._writer.write(header, copy)

@@ -101,6 +101,14 @@ GRAPHS = (
         (Query(api_rate("iln_api_numbers_as_categories_total"), "numbers"),),
     ),
     Graph(
+        "Inputs unknown to the learner",
+        "Inputs per second, of events to predict, that the learner has not learned and ignores; "
+        "answers name them.\n\nHealthy: 0. Above: a client misspells a name, or sends a record in "
+        "place of inputs.",
+        CountsPerSecond,
+        (Query(api_rate("iln_api_unknown_inputs_total"), "inputs"),),
+    ),
+    Graph(
         "Backlog",
         "Records between the learner's published position and the end of the log, at the last "
         "append.\n\nHealthy: what arrives in a second. At max_backlog: clients get a 429; the "
