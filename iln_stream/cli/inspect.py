@@ -192,11 +192,11 @@ def _history(history: dict[str, Any] | None) -> dict[str, str]:
 
 def _running(scores: dict[str, Any]) -> dict[str, float | None]:
     """Return the running score by its name: MAE, or accuracy of a classifier; None: no label."""
-    n = scores["n_labelled"]
+    n = scores.get("weight", scores["n_labelled"])
     if "total_misclassification" in scores:
-        name, value = "running accuracy", 1.0 - scores["total_misclassification"] / max(n, 1)
+        name, value = "running accuracy", 1.0 - scores["total_misclassification"] / (n or 1)
     else:
-        name, value = "running MAE", scores["total_absolute_error"] / max(n, 1)
+        name, value = "running MAE", scores["total_absolute_error"] / (n or 1)
     return {name: value if n else None}
 
 

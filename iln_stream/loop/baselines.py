@@ -1,10 +1,10 @@
 """Trivial predictors that look at no input, scored on the same labelled events as the learner."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log
+from math import log, nan
 from typing import Any
 
-from iln_stream.loop.scores import Window
+from iln_stream.loop.scores import Window, plus, weights_of
 from iln_stream.loop.step import Step
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict, decode_name, encode_name
@@ -17,22 +17,21 @@ class Baseline:
     """
 
     def __init__(self, window: int) -> None:
-        self._total = (0, 0.0)
+        self._total = (0, 0.0, 0.0)
         self._window = Window(window)
 
-    def add(self, errors: Sequence[float]) -> None:
+    def add(self, errors: Sequence[float], weights: Sequence[float] | None = None) -> None:
         """Add errors; one call with many has the same result as many calls."""
-        n, total = self._total
-        for error in errors:
-            total += error
-        self._total = (n + len(errors), total)
-        self._window.extend(errors)
+        n, total, weight = self._total
+        weight = weight + len(errors) if weights is None else plus(weight, weights)
+        self._total = (n + len(errors), plus(total, errors, weights), weight)
+        self._window.extend(errors, weights)
 
     @property
     def running(self) -> float:
         """Mean error since the model was created; nan before the first."""
-        n, total = self._total
-        return total / n if n else float("nan")
+        _, total, weight = self._total
+        return total / weight if weight else nan
 
     @property
     def windowed(self) -> float:
@@ -41,20 +40,25 @@ class Baseline:
 
     def state(self) -> StateDict:
         """Return the errors as plain values."""
-        n, total = self._total
-        return {"n": n, "total": total, "window": self._window.values()}
+        n, total, weight = self._total
+        found = {"n": n, "total": total, "window": self._window.values()}
+        if (weights := self._window.weights) is not None:
+            found |= {"weight": weight, "weights": weights.values()}
+        return found
 
     def restore(self, state: StateDict) -> None:
         """Restore a `state()`; its window may be longer or shorter."""
-        self._total = (state["n"], state["total"])
+        self._total = (state["n"], state["total"], state.get("weight", float(state["n"])))
         self._window.refill(state["window"], state["n"])
+        if "weights" in state:
+            self._window.weigh(state["weights"])
 
 
 class Trivial:
     """The mean of all labels so far and the last label; both are 0 before the first."""
 
     def __init__(self) -> None:
-        self._n = 0
+        self._n: float = 0
         self._mean = 0.0
         self._last = 0.0
 
@@ -63,11 +67,15 @@ class Trivial:
         """What they predict for the next event."""
         return self._mean, self._last
 
-    def learn(self, y: float) -> None:
-        """Learn a label."""
-        self._n += 1
-        self._mean += y / self._n - self._mean / self._n  # y - mean might overflow
+    def learn(self, y: float, w: float = 1.0) -> None:
+        """Learn a label of this weight."""
         self._last = y
+        if w == 1.0:
+            self._n += 1
+            self._mean += y / self._n - self._mean / self._n  # y - mean might overflow
+        elif w > 0.0:
+            self._n += w
+            self._mean += (y / self._n - self._mean / self._n) * w
 
     def state(self) -> StateDict:
         """Return the number of labels, their mean and the last one."""
@@ -92,9 +100,9 @@ class TrivialClasses:
         """The counts; none if there are more than `most` classes."""
         return tuple(self._counts.values()) if len(self._counts) <= self.most else ()
 
-    def learn(self, y: Any) -> None:
-        """Learn a class."""
-        self._counts[y] = self._counts.get(y, 0.0) + 1.0
+    def learn(self, y: Any, w: float = 1.0) -> None:
+        """Learn a class of this weight."""
+        self._counts[y] = self._counts.get(y, 0.0) + w
 
     def state(self) -> StateDict:
         """Return classes and counts."""
@@ -164,9 +172,10 @@ class RegressionBaselines(Baselines):
             mean, last = step.baselines or trivial.now
             mean_errors.append(abs(mean - y))
             last_errors.append(abs(last - y))
-            trivial.learn(y)
-        self.by_name["running_mean"].add(mean_errors)
-        self.by_name["last_value"].add(last_errors)
+            trivial.learn(y, step.weight)
+        weights = weights_of([step for step in steps if step.loss is not None])
+        self.by_name["running_mean"].add(mean_errors, weights)
+        self.by_name["last_value"].add(last_errors, weights)
 
     def metrics(self) -> Sequence[MetricSpec]:
         return (
@@ -218,9 +227,9 @@ class ClassificationBaselines(Baselines):
     def __init__(self, window: int, least: float) -> None:
         super().__init__(window, "class_frequencies", "majority_class")
         self._loss_of_unseen = -log(least)
-        self._counts: dict[Any, int] = {}
+        self._counts: dict[Any, float] = {}
         self._majority: list[Any] = []  # empty before the first label
-        self._n_labels = 0
+        self._n_labels: float = 0
 
     def update(self, steps: Sequence[Step]) -> None:
         counts, n, unseen = self._counts, self._n_labels, self._loss_of_unseen
@@ -240,14 +249,16 @@ class ClassificationBaselines(Baselines):
                 miss = 0.0 if y == majority else 1.0
             losses.append(loss)
             misses.append(miss)
-            counts[y] = count = count + 1
-            n += 1
+            weight = 1 if step.weight == 1.0 else step.weight
+            counts[y] = count = count + weight
+            n += weight
             if count > most:
                 majority, most = y, count
         self._n_labels = n
         self._majority = [majority] if n else []
-        self.by_name["class_frequencies"].add(losses)
-        self.by_name["majority_class"].add(misses)
+        weights = weights_of([step for step in steps if step.loss is not None])
+        self.by_name["class_frequencies"].add(losses, weights)
+        self.by_name["majority_class"].add(misses, weights)
 
     def _late(self, y: Any, known: tuple[float, ...]) -> tuple[float, float]:
         """Return log loss and miss of a late class, given the counts when its event came."""

@@ -523,7 +523,7 @@ class LateLabels:
 
     def _learned(self, step: Step) -> Step:
         if step.loss is not None:
-            self._trivial.learn(step.y)
+            self._trivial.learn(step.y, step.weight)
         return step
 
     def _second_label(

@@ -95,7 +95,7 @@ class PrequentialLoop:
         after it was predicted and before it is learned. None: nothing.
     weights
         Weighs the events for a learner whose `learn_one` takes `w`. None: the learner takes none,
-        and an event with a weight becomes a dead letter. Scores are never weighted.
+        and an event with a weight becomes a dead letter. Its scores are weighted, too.
     labels
         A second log of labels. None: labels are in the log of the events.
     never_learned

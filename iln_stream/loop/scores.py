@@ -64,10 +64,12 @@ def average_precision(scores: Sequence[float], positives: Sequence[bool]) -> flo
     return area / n_positive
 
 
-def by_class(measure: Ranking, answers: Answers, labels: Sequence[Hashable]) -> float:
+def by_class(
+    measure: Ranking, answers: Answers, labels: Sequence[Hashable], weights: Sequence[float] = ()
+) -> float:
     """Return a ranking measure of the rarer of two classes; of more, its mean over classes.
 
-    A class without a probability has 0; nan if there is only one class.
+    Weights have no influence. A class without a probability has 0; nan if there is only one class.
     """
     classes = sorted(set(labels), key=labels.count)
     if len(classes) < 2:
@@ -79,34 +81,36 @@ def by_class(measure: Ranking, answers: Answers, labels: Sequence[Hashable]) -> 
     return sum(found) / len(found)
 
 
-def brier_score(answers: Answers, labels: Sequence[Hashable]) -> float:
+def brier_score(
+    answers: Answers, labels: Sequence[Hashable], weights: Sequence[float] = ()
+) -> float:
     """Return the mean of half the squared distance between probabilities and what came, 0 to 1.
 
-    For two classes it is the squared error of either's probability. nan without events.
+    For two classes it is the squared error of either's probability. nan without events. Weights
+    are 1 if there are none.
     """
-    if not labels:
-        return nan
-    total = 0.0
-    for answer, label in zip(answers, labels, strict=True):
+    total, weights = 0.0, weights or [1.0] * len(labels)
+    for answer, label, w in zip(answers, labels, weights, strict=True):
         right = answer.get(label, 0.0)
-        total += (sum(p * p for p in answer.values()) - right * right + (1.0 - right) ** 2) / 2
-    return total / len(labels)
+        total += w * (sum(p * p for p in answer.values()) - right * right + (1.0 - right) ** 2) / 2
+    return total / n if (n := sum(weights)) else nan
 
 
-def calibration_error(answers: Answers, labels: Sequence[Hashable]) -> float:
+def calibration_error(
+    answers: Answers, labels: Sequence[Hashable], weights: Sequence[float] = ()
+) -> float:
     """Return the expected calibration error of the most probable class, 0 to 1.
 
     The mean over ten bins of confidence, weighted by their events, of the distance between mean
-    confidence and share of hits. nan without events.
+    confidence and share of hits. nan without events. Weights are 1 if there are none.
     """
-    if not labels:
-        return nan
-    distances = [0.0] * N_BINS
-    for answer, label in zip(answers, labels, strict=True):
+    distances, weights = [0.0] * N_BINS, weights or [1.0] * len(labels)
+    for answer, label, w in zip(answers, labels, weights, strict=True):
         guess = max(answer, key=answer.__getitem__, default=None)
         sure = answer.get(guess, 0.0)
-        distances[min(int(sure * N_BINS), N_BINS - 1)] += sure - (bool(answer) and guess == label)
-    return sum(map(abs, distances)) / len(labels)
+        distance = sure - (bool(answer) and guess == label)
+        distances[min(int(sure * N_BINS), N_BINS - 1)] += w * distance
+    return sum(map(abs, distances)) / n if (n := sum(weights)) else nan
 
 
 def _by_score(
@@ -137,23 +141,37 @@ class Window:
 
     The series is divided into blocks of `size` values. The window is an end of one block and a
     beginning of the next; sums of both are kept, so that a mean takes the same time whatever the
-    size. Nothing is subtracted: a running sum would accumulate rounding errors.
+    size. Nothing is subtracted: a running sum would accumulate rounding errors. From the first
+    weight on that is not 1, values are kept times their weights, and `weights` has these.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._values: deque[float] = deque(maxlen=size)
         self._sums = _Sums(0, 0.0, ())
+        self.weights: Window | None = None
 
-    def extend(self, values: Iterable[float]) -> None:
-        """Add values; a full window drops its oldest."""
+    def weigh(self, weights: Sequence[float] | None) -> None:
+        """Keep the weights of the values that are there, all 1 or these."""
+        self.weights = Window(self._size)
+        n = len(self._values)
+        self.weights.refill([1.0] * n if weights is None else weights, self._sums.n)
+
+    def extend(self, values: Iterable[float], weights: Sequence[float] | None = None) -> None:
+        """Add values; a full window drops its oldest. Weights are 1 if there are none."""
         new = list(values)
+        if weights is not None and self.weights is None:
+            self.weigh(None)
+        if self.weights is not None:
+            weights = [1.0] * len(new) if weights is None else weights
+            new = [w * value for w, value in zip(weights, new, strict=True)]
+            self.weights.extend(weights)
         while new:
             n, present, ends = self._sums
             part = new[: self._size - n]
             new = new[len(part) :]
             self._values.extend(part)
-            n, present = n + len(part), _plus(present, part)
+            n, present = n + len(part), plus(present, part)
             if n == self._size:
                 n, present, ends = 0, 0.0, _sums_of_ends(self._values)
             self._sums = _Sums(n, present, ends)
@@ -174,11 +192,18 @@ class Window:
 
     @property
     def mean(self) -> float:
-        """Mean of the values in the window, nan if it is empty."""
+        """Weighted mean of the values in the window, nan if it is empty."""
+        found, weights = self._mean, self.weights
+        if weights is None:
+            return found
+        return found / w if (w := weights._mean) else nan
+
+    @property
+    def _mean(self) -> float:
         n, present, ends = self._sums
         if ends:
             return (ends[n] + present) / self._size
-        return present / n if n else float("nan")
+        return present / n if n else nan
 
     def values(self) -> list[float]:
         """Return the values, oldest first. Safe while another thread calls `extend`."""
@@ -192,6 +217,7 @@ class _Totals(NamedTuple):
     n_labelled: int = 0
     total_loss: float = 0.0
     total_error: float = 0.0
+    weight: float = 0.0
 
 
 class Scores:
@@ -230,16 +256,18 @@ class Scores:
         labelled = [step for step in steps if step.loss is not None]
         losses = [step.loss for step in labelled if step.loss is not None]
         errors = self.errors(labelled)
+        weights = weights_of(labelled)
         n_late = sum(step.late for step in labelled)
         before = self._totals
         self._totals = _Totals(
             before.n_events + len(steps) - n_late,  # the event of a late label was counted already
             before.n_labelled + len(losses),
-            _plus(before.total_loss, losses),
-            _plus(before.total_error, errors),
+            plus(before.total_loss, losses, weights),
+            plus(before.total_error, errors, weights),
+            before.weight + len(losses) if weights is None else plus(before.weight, weights),
         )
-        self.window_loss.extend(losses)
-        self.window_error.extend(errors)
+        self.window_loss.extend(losses, weights)
+        self.window_error.extend(errors, weights)
         for name, window in self.window_flags.items():
             window.extend([name in step.flags for step in labelled])
 
@@ -255,15 +283,15 @@ class Scores:
 
     @property
     def running_loss(self) -> float:
-        """Mean loss of all labelled events; nan before the first."""
+        """Weighted mean loss of all labelled events; nan before the first."""
         totals = self._totals
-        return totals.total_loss / totals.n_labelled if totals.n_labelled else float("nan")
+        return totals.total_loss / totals.weight if totals.weight else nan
 
     @property
     def running_error(self) -> float:
-        """Mean error of all labelled events; nan before the first."""
+        """Weighted mean error of all labelled events; nan before the first."""
         totals = self._totals
-        return totals.total_error / totals.n_labelled if totals.n_labelled else float("nan")
+        return totals.total_error / totals.weight if totals.weight else nan
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""
@@ -305,6 +333,10 @@ class Scores:
         """Return the scores as plain values."""
         totals = self._totals._asdict()
         totals[f"total_{self.error_name}"] = totals.pop("total_error")
+        if (weights := self.window_loss.weights) is None:
+            del totals["weight"]  # it is the number of labels
+        else:
+            totals["weights"] = weights.values()
         return {
             **totals,
             "window_loss": self.window_loss.values(),
@@ -315,10 +347,13 @@ class Scores:
     def restore(self, state: StateDict) -> None:
         """Restore a `state()`; its windows may be longer or shorter."""
         totals = {name: state[name] for name in ("n_events", "n_labelled", "total_loss")}
-        self._totals = _Totals(**totals, total_error=state[f"total_{self.error_name}"])
-        n = self.n_labelled
-        self.window_loss.refill(state["window_loss"], n)
-        self.window_error.refill(state[f"window_{self.error_name}"], n)
+        error, n = state[f"total_{self.error_name}"], state["n_labelled"]
+        weight = state.get("weight", float(n))
+        self._totals = _Totals(**totals, total_error=error, weight=weight)
+        for window, name in ((self.window_loss, "loss"), (self.window_error, self.error_name)):
+            window.refill(state[f"window_{name}"], n)
+            if "weights" in state:
+                window.weigh(state["weights"])
         for name, window in self.window_flags.items():
             window.extend(state.get(f"window_{name}", ()))
 
@@ -368,11 +403,13 @@ class ClassificationScores(Scores):
 
     def __init__(self, window: int = 1000, flags: Sequence[FlagSpec] = ()) -> None:
         super().__init__(window, flags)
-        self.window_answers: deque[tuple[Mapping[Any, float], Any]] = deque(maxlen=window)
+        self.window_answers: deque[tuple[Mapping[Any, float], Any, float]] = deque(maxlen=window)
 
     def update(self, steps: Sequence[Step]) -> None:
         super().update(steps)
-        self.window_answers.extend((step.y_pred, step.y) for step in steps if step.loss is not None)
+        self.window_answers.extend(
+            (step.y_pred, step.y, step.weight) for step in steps if step.loss is not None
+        )
 
     def errors(self, steps: Sequence[Step]) -> list[float]:
         """Return 0 for each step whose most probable class is y, else 1."""
@@ -399,9 +436,10 @@ class ClassificationScores(Scores):
             ),
         )
 
-    def _over_window(self, measure: Callable[[Any, Any], float]) -> float:
+    def _over_window(self, measure: Callable[[Any, Any, Any], float]) -> float:
         answers = list(self.window_answers)
-        return measure([y_pred for y_pred, _ in answers], [y for _, y in answers])
+        y_pred, y, w = zip(*answers, strict=True) if answers else ((), (), ())
+        return measure(y_pred, y, w)
 
     def summary(self) -> str:
         """Return log loss and accuracy."""
@@ -413,15 +451,16 @@ class ClassificationScores(Scores):
 
     def state(self) -> StateDict:
         answers = [
-            [y, list(y_pred), list(y_pred.values())] for y_pred, y in list(self.window_answers)
+            [y, list(y_pred), list(y_pred.values()), *(() if w == 1.0 else (w,))]
+            for y_pred, y, w in list(self.window_answers)
         ]
         return {**super().state(), "window_answers": answers}
 
     def restore(self, state: StateDict) -> None:
         super().restore(state)
         self.window_answers.extend(
-            (dict(zip(classes, probabilities, strict=True)), y)
-            for y, classes, probabilities in state["window_answers"]
+            (dict(zip(classes, probabilities, strict=True)), y, *(w or (1.0,)))
+            for y, classes, probabilities, *w in state["window_answers"]
         )
 
 
@@ -430,7 +469,7 @@ class _OverWindow(NamedTuple):
 
     name: str
     help: str
-    measure: Callable[[Any, Any], float]
+    measure: Callable[[Any, Any, Any], float]
 
 
 _WINDOWED = (
@@ -475,11 +514,19 @@ def _sums_of_ends(values: Iterable[float]) -> tuple[float, ...]:
     return tuple(accumulate(reversed(list(values))))[::-1]
 
 
-def _plus(total: float, values: Sequence[float]) -> float:
+def plus(total: float, values: Sequence[float], weights: Sequence[float] | None = None) -> float:
     """Add values one by one: since Python 3.12 the rounding of `sum` depends on their number."""
+    if weights is not None:
+        values = [w * value for w, value in zip(weights, values, strict=True)]
     for value in values:
         total += value
     return total
+
+
+def weights_of(steps: Sequence[Step]) -> list[float] | None:
+    """Return the weights of steps; None: all are 1."""
+    weights = [step.weight for step in steps]
+    return None if weights.count(1.0) == len(weights) else weights
 
 
 class Coverage:

@@ -132,6 +132,8 @@ class Step(NamedTuple):
         Of a late label: seconds from the event's time to the label's; None: unknown.
     baselines
         Of a late label: what trivial predictors predicted when the event came.
+    weight
+        How much the event counts, in learning and in scores.
 
     """
 
@@ -151,6 +153,7 @@ class Step(NamedTuple):
     details: Details = NO_DETAILS
     delay: float | None = None
     baselines: tuple[float, ...] = ()
+    weight: float = 1.0
 
 
 class Listener:

@@ -76,17 +76,20 @@ class Stepper:
         details = NO_DETAILS if self._details is None else self._details(x)
         loss: float | None = None
         flags: tuple[str, ...] = ()
+        weight = 1.0
         if y is not None:
             if self._weigh is None or (example.weight is None and not self._weigh.of_class):
                 self.learner.learn_one(x, y)
             else:
-                self.learner.learn_one(x, y, w=self._weigh(y, example.weight))
+                weight = self._weigh(y, example.weight)
+                self.learner.learn_one(x, y, w=weight)
             loss, flags = self._score(y_pred, y)
         ended = perf_counter()
-        return Step(
+        step = Step(
             record.origin, record.offset, example.id, example.time, x, y, y_pred,
             loss, flags, False, ended - started, ended, record.key, details,
         )  # fmt: skip
+        return step if weight == 1.0 else step._replace(weight=weight)
 
     def predict(
         self, record: Record, example: Example, x: dict[str, float]
@@ -133,6 +136,7 @@ class Stepper:
             loss, flags, True, ended - started, ended, record.key, Details(event.intervals),
             None if unknown else label.time - event.time,  # type: ignore[operator]
             event.baselines,
+            weight.get("w", 1.0),
         )  # fmt: skip
 
     def _count_without_token(self) -> None:

@@ -247,7 +247,7 @@ class FieldSettings(SettingsGroup):
         description="Field that holds the event's weight, which says how much the event counts "
         "when it is learned: at least 0; 1 if the field has no value. This package's learners "
         "take weights up to 1,000,000, and many of River's take weights; other learners are "
-        "refused. Scores are not weighted.",
+        "refused. Losses, errors, baselines and calibration are weighted, too.",
     )
     time_features: TextList = Field(
         default=(),
@@ -500,7 +500,7 @@ class LearnerSettings(SeedSettings):
         examples=[{"true": 10}],
         description="Weights of classes, by class as text (`true`, `3`, `cat`); other classes "
         "have weight 1. This package's learners and many of River's take weights; other learners "
-        "are refused. Scores are not weighted.",
+        "are refused. Losses, errors, baselines and calibration are weighted, too.",
     )
 
     @field_validator("class_weights")

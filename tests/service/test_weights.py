@@ -1,12 +1,15 @@
 """Weights in the service: from a field or by class, and for which learners."""
 
 import json
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from river import linear_model
 
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
+from iln_stream.loop.scores import calibration_error
 from iln_stream.service import Service, Settings
 
 LOGISTIC = "river.linear_model:LogisticRegression"
@@ -22,8 +25,7 @@ def run(**more: object) -> Service:
 
 
 def test_weights_of_a_field_and_of_classes() -> None:
-    """The learner is the one that learned each event with the product of both weights; the scores
-    count each event once."""
+    """The learner is the one that learned each event with the product of both weights."""
     service = run(weight_field="n", class_weights={"true": 9})
     alone = linear_model.LogisticRegression()
     for line in LINES:
@@ -34,6 +36,42 @@ def test_weights_of_a_field_and_of_classes() -> None:
     assert dict(worker.learner.weights) == dict(alone.weights)
     assert set(alone.weights) == {"a"}
     assert worker.watched.scores.n_labelled == 60
+
+
+@pytest.mark.parametrize("pending", [False, True])
+def test_scores_are_weighted(pending: bool, tmp_path: Path) -> None:
+    """Losses, errors, baselines and calibration count an event as its weight, also with late labels
+    and in a run that resumes: a model that weights made right looks right."""
+    late = {"pending_events": 10, "id_field": "id"} if pending else {}
+    more = {"weight_field": "n", "class_weights": {"true": 9}, "window": 25, **late}
+    watched = run(**more).workers[0].watched  # type: ignore[arg-type]
+    model, counts, rows = linear_model.LogisticRegression(), {True: 0.0, False: 0.0}, []
+    for line in LINES:
+        x, y = {"a": line["a"]}, bool(line["fraud"])
+        w = float(line["n"]) * (9.0 if y else 1.0)
+        p, share = model.predict_proba_one(x), counts[y] / (sum(counts.values()) or 1.0)
+        sure = max(p.values())
+        rows.append((w, -math.log(p[y]), float((p[True] > 0.5) != y), share, p, y, sure))
+        model.learn_one(x, y, w=w)
+        counts[y] += w
+    weights, losses, misses, shares, answers, labels, _ = zip(*rows, strict=True)
+    scores, baselines = watched.scores, watched.baselines.by_name
+    assert scores.running_loss == pytest.approx(np.average(losses, weights=weights))
+    assert scores.running_error == pytest.approx(np.average(misses, weights=weights))
+    last = weights[-25:]
+    assert scores.window_loss.mean == pytest.approx(np.average(losses[-25:], weights=last))
+    known = [(-math.log(s), w) for s, w in zip(shares[-25:], last, strict=True)]
+    of_frequencies = np.average([loss for loss, _ in known], weights=last)
+    assert baselines["class_frequencies"].windowed == pytest.approx(of_frequencies)
+    copies = [(p, y) for w, *_, p, y, _ in rows[-25:] for _ in range(round(w))]
+    expected = calibration_error([p for p, _ in copies], [y for _, y in copies])
+    found = {each.name: each.read for each in scores.metrics()}["iln_windowed_calibration_error"]
+    assert found() == pytest.approx(expected)
+    assert calibration_error(answers[-25:], labels[-25:]) != pytest.approx(expected, rel=0.05)
+    resumed = type(scores)(25)
+    resumed.restore(scores.state())
+    assert resumed.state() == scores.state()
+    assert resumed.window_loss.mean == scores.window_loss.mean
 
 
 def test_a_weight_that_is_missing_or_wrong() -> None:

@@ -90,8 +90,8 @@ def mean_scores(scores: Mapping[str, Any]) -> dict[str, float]:
         kind, _, name = key.partition("_")
         if kind != "total" or not n:
             continue
-        found[f"mean {name.replace('_', ' ')}"] = total / n
+        found[f"mean {name.replace('_', ' ')}"] = total / (scores.get("weight", n) or 1.0)
         if window := scores.get(f"window_{name}"):
             title = f"mean {name.replace('_', ' ')} of the last {len(window)}"
-            found[title] = sum(window) / len(window)
+            found[title] = sum(window) / (sum(scores.get("weights", ())) or len(window))
     return found
