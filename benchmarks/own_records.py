@@ -11,7 +11,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -94,6 +94,25 @@ def errors(n: int, seed: int, profile: str) -> dict[str, float]:
     return found
 
 
+def cost_of_categories(n: int = 20_000) -> None:
+    """Print what three categories, one of them an id, add to an event of profile `fast`."""
+    rng = np.random.default_rng(0)
+    numbers = [{f"a{i}": float(v) for i, v in enumerate(row)} for row in rng.normal(size=(n, 10))]
+    sizes = {"zone": 10, "kind": 20, "customer": 5_000}
+    names = [{f"{k}={rng.integers(m)}": 1.0 for k, m in sizes.items()} for _ in range(n)]
+    for what, events in {
+        "ten numbers": numbers,
+        "and three categories": [{**x, **more} for x, more in zip(numbers, names, strict=True)],
+    }.items():
+        learner = InfiniteLayerRegressor(seed=1, profile="fast")
+        for began_at, x in enumerate(events):
+            if began_at == n // 2:
+                began = process_time()
+            learner.predict_one(x)
+            learner.learn_one(x, x["a0"])
+        print(f"{what}: {(process_time() - began) / (n - n // 2) * 1e6:.1f} us", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tickets", type=int, default=3_000)
@@ -101,7 +120,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--profile", default="fast")
     parser.add_argument("--json", help="write the results here")
+    parser.add_argument("--categories", action="store_true", help="measure only their cost")
     given = parser.parse_args()
+    if given.categories:
+        cost_of_categories()
+        return
     runs = [
         {
             "tickets": accuracies(given.tickets, seed, given.profile),

@@ -7,6 +7,8 @@ from math import isfinite
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from iln_stream.errors import IlnWarning, TokenError
 from iln_stream.loop.pending import Pending
 from iln_stream.loop.step import (
@@ -101,6 +103,8 @@ class Stepper:
             y_pred = self._predict(x)
         else:
             y_pred, token = self._late_learner.predict_token(x)
+            if not isinstance(token, np.ndarray):  # of a user's learner: numbers in any form
+                token = np.ravel(np.asarray(token, float))
         y_pred = self.task.checked(y_pred)
         details = NO_DETAILS if self._details is None else self._details(x)
         ended = perf_counter()

@@ -139,10 +139,12 @@ def test_a_value_of_another_type_is_malformed(value, kind):
 
 
 def test_missing_values_are_left_out_and_counted():
-    """Null, NaN and the texts in null_values are missing: neither 0 nor a category."""
+    """Null, NaN and the texts in null_values are missing: neither 0 nor a category. A field that a
+    record does not have is not counted."""
     decode = decoder(target="y")
     found = decode(b'{"a": null, "b": NaN, "c": "NA", "d": "", "e": 1, "y": null}', None)
     assert found == Example({"e": 1.0}, None, None, None)
+    decode(b'{"e": 1, "y": 2}', None)
     assert decode.n_missing == 4
     assert decoded({"a": "NA", "y": 1}, target="y", null_values=["-1"]).x == {"a=NA": 1.0}
 

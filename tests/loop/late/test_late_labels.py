@@ -494,6 +494,19 @@ def test_a_token_does_not_bypass_the_check():
     assert len(late) == 0
 
 
+def test_tokens_of_other_forms():
+    """A learner of a user's may return its token as a tuple; it gets the numbers back."""
+
+    class Tuples(RecordingLate):
+        def predict_token(self, x):
+            return 0.0, (1.0, 2)
+
+    learner = Tuples()
+    heard, _ = run(learner, EVENT, LABEL)
+    assert not heard.letters
+    assert [[*token] for *_, token in learner.learned] == [[1.0, 2.0]]
+
+
 def test_events_that_wait_since_an_older_release_are_learned_without_their_tokens():
     """The snapshot has 60 events that a learner with other experts predicted. Their labels are no
     dead letters; there is one warning, and the next ones have tokens of the present learner."""
