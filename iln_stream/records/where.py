@@ -27,10 +27,13 @@ def _number(value: Any) -> Any:
     return float(value) if isinstance(value, str) and is_number(value) else value
 
 
+def _alike(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return values to compare: beside a number, a text that is one is the number, as in CSV."""
+    return (_number(a), _number(b)) if isinstance(a, str) != isinstance(b, str) else (a, b)
+
+
 def _equal(a: Any, b: Any) -> bool:
-    """Return whether values are equal; a text that is a number equals it, as in CSV."""
-    if isinstance(a, str) != isinstance(b, str):
-        a, b = _number(a), _number(b)
+    a, b = _alike(a, b)
     return bool(a == b)
 
 
@@ -38,16 +41,11 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     """Return a comparison that is false of values that have no order, such as null."""
 
     def compared(a: Any, b: Any) -> bool:
-        if isinstance(a, str) != isinstance(b, str):
-            a, b = _number(a), _number(b)
-        comparable = isinstance(a, str) if isinstance(b, str) else _are_numbers(a, b)
-        return comparable and bool(compare(a, b))
+        a, b = _alike(a, b)
+        texts = isinstance(a, str) and isinstance(b, str)
+        return (texts or _are_numbers(a, b)) and bool(compare(a, b))
 
     return compared
-
-
-def _are_numbers(a: Any, b: Any) -> bool:
-    return isinstance(a, int | float) and isinstance(b, int | float)
 
 
 def _computed(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -61,6 +59,10 @@ def _computed(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             return None
 
     return computed
+
+
+def _are_numbers(a: Any, b: Any) -> bool:
+    return isinstance(a, int | float) and isinstance(b, int | float)
 
 
 def _contains(item: Any, within: Any) -> bool:
