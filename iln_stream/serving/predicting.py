@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 from iln_stream.errors import StateError
 from iln_stream.records import MalformedError, one_hot
 from iln_stream.records.decoding import without_nulls
+from iln_stream.records.fields import RECORDS_KEY
 from iln_stream.records.messages import Inputs
 from iln_stream.records.time_inputs import SINCE_LAST, names_of
 from iln_stream.records.values import as_text
@@ -187,8 +188,11 @@ class Predictor:
             earlier += names_of(SINCE_LAST)
         if earlier:
             raise HttpError(409, "records", f"{where}: {_without_earlier(earlier)}")
+        own, key = dict(fields), None
+        if RECORDS_KEY in self.published.no_inputs:  # only aggregates need it
+            key = own.pop(RECORDS_KEY, None)
         try:
-            x = decode(fields, time() if at is None else at).x
+            x = decode(own, time() if at is None else at, key).x
         except StateError as error:
             raise HttpError(503, "keys", f"events.{index}: {error}", retry(1.0)) from error
         if x is None:

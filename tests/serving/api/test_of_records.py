@@ -11,6 +11,7 @@ from support.running_api import example
 
 from iln_stream import RecordInputs, load
 from iln_stream.service import Service
+from iln_stream.streams import NewRecord
 
 FIELDS = {
     "types": {"note": "text", "zip": "category"},
@@ -20,6 +21,7 @@ FIELDS = {
     "ignore": ["card"],
 }
 AGGREGATES = {"n_1h": {"by": "card", "over": "1h", "how": "count"}}
+BY_KEY = {"n_1h": {"by": "@key", "over": "1h", "how": "count"}}
 
 
 def record(i: int) -> dict[str, Any]:
@@ -36,13 +38,13 @@ def label(order: dict[str, Any]) -> float:
     return float(3.0 * km + 2.0 * (order["zone"] == "z1") + 4.0 * rings)
 
 
-@pytest.mark.parametrize("aggregates", [{}, AGGREGATES])
+@pytest.mark.parametrize("aggregates", [{}, AGGREGATES, BY_KEY])
 def test_notebook_run_and_http_agree(tmp_path: Path, start, aggregates: dict[str, object]) -> None:
     """A record has the same prediction, to the bit, in a run, over HTTP and, unless aggregates need
     earlier events, in Python with the same settings."""
     log = tmp_path / "log.db"
     minutes = [{**record(i), "y": label(record(i))} for i in range(200)]
-    append(log, [json.dumps(each).encode() for each in minutes])
+    append(log, [NewRecord(json.dumps(each).encode(), str(each["card"])) for each in minutes])
     settings = settings_of(
         log, target="y", time_field="at", publish=str(tmp_path / "models"), aggregates=aggregates,
         learner="infinite-layer", learner_options={"profile": "fast"},
@@ -51,12 +53,13 @@ def test_notebook_run_and_http_agree(tmp_path: Path, start, aggregates: dict[str
     Service(settings).run()
     api = start().ready()
     new = [record(i) for i in range(200, 205)]
-    answer = api.post("/predict", {"records": new}).raise_for_status().json()
-    one = api.post("/predict", {"record": new[0]}).raise_for_status().json()
+    asked = [each | ({"@key": each["card"]} if aggregates is BY_KEY else {}) for each in new]
+    answer = api.post("/predict", {"records": asked}).raise_for_status().json()
+    one = api.post("/predict", {"record": asked[0]}).raise_for_status().json()
     by_http = [each["y_pred"] for each in answer["predictions"]]
     assert one["predictions"][0]["y_pred"] == by_http[0]
     assert not any("unknown_inputs" in each for each in answer["predictions"])
-    append(log, [json.dumps(each).encode() for each in new])
+    append(log, [NewRecord(json.dumps(each).encode(), str(each["card"])) for each in new])
     Service(settings).run()
     by_run = [json.loads(each)["y_pred"] for each in values(log, "out")][-5:]
     if aggregates:  # in the run, the new events count for those after them
