@@ -40,7 +40,7 @@ def test_categories_are_names_of_texts(name, value, field):
 
 def test_a_hash_is_the_same_in_every_process():
     """Restored learners find their cells again: Python's own hash differs by process."""
-    assert hashed("id=7\u00fc", "id") == ("id", 34414, -1.0, 915, 6)
+    assert hashed("id=7\u00fc", "id") == ("id", 34414, -1.0, 915, 6, 3)
 
 
 def test_hashes_are_spread_evenly():
