@@ -351,8 +351,10 @@ def examine(
                 folder = _empty(work / "damaged") / "folder"
                 shutil.copytree(run.state, folder)
                 outcome = _attempt(run.outcome, folder, harm, folder / name).partition(" by ")[0]
-                if known.setdefault(seen, outcome) != outcome:
-                    outcome += f", and {known[seen]} where the same was read"
+                before = known.setdefault(seen, outcome)
+                # A run also writes: it may refuse what reads as before.
+                if before != outcome and not {before, outcome} <= {"identical", "refused"}:
+                    outcome += f", and {before} where the same was read"
             counts.setdefault(kind, {}).setdefault(damage, Counter())[outcome] += 1
             if outcome not in ("identical", "refused", "as it was then", "as of a shorter log"):
                 bad.append(f"{name}, {damage} {number}: {outcome}")

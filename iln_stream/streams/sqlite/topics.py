@@ -311,8 +311,14 @@ def _checked(retention: Retention) -> Retention:
 
 def _topics(connection: sqlite3.Connection, name: str | None = None) -> Iterator[Topic]:
     for number, found, topic_id, created_at, *kept in connection.execute(
-        "SELECT * FROM topics WHERE ?1 IS NULL OR name = ?1 ORDER BY name", (name,)
+        "SELECT * FROM topics WHERE ?1 IS NULL OR name = ?1 OR typeof(name) <> 'text' "
+        "ORDER BY name",
+        (name,),
     ).fetchall():
+        if not isinstance(found, str):  # a damaged row has other types, too
+            raise sqlite3.DatabaseError(
+                "the file is damaged, as a topic's name is no text: restore it from a backup"
+            )
         yield Topic(number, found, topic_id, created_at, Retention(*kept))
 
 

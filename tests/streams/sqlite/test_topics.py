@@ -1,5 +1,6 @@
 """Topics of a file: list, create, trim; who reads and imports them."""
 
+import sqlite3
 import threading
 import time
 from contextlib import closing
@@ -8,7 +9,7 @@ import pytest
 from support.embedded_log import append, read, values
 from support.list_source import LIST
 
-from iln_stream.errors import NoStreamError, SinkError
+from iln_stream.errors import NoStreamError, SinkError, SourceError
 from iln_stream.streams import NewRecord, Record, StreamOptions, stream_at
 from iln_stream.streams.copying import import_records
 from iln_stream.streams.sqlite import (
@@ -36,6 +37,16 @@ def test_topics_are_listed(path):
     assert events.partitions == (PartitionState(0, 0, 2, 5), PartitionState(1, 0, 0, 0))
     assert predictions.topic.retention == Retention(records=5)
     assert events.topic.topic_id != predictions.topic.topic_id
+
+
+def test_a_name_of_another_type_is_damage(path):
+    """A flipped bit makes bytes of a topic's name: the error says so, and is no traceback."""
+    create_topic(path, "events")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE topics SET name = CAST(name AS BLOB)")
+    for ask in (lambda: topics(path), lambda: append(path, [b"1"])):
+        with pytest.raises((SourceError, SinkError), match="damaged, as a topic's name is no text"):
+            ask()
 
 
 @pytest.mark.parametrize(
