@@ -426,8 +426,9 @@ class ClassEffects(Part):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned; this object must be new."""
-        super().restore(state)
-        self.table = np.zeros((state.get("n_cells", N_CELLS), 2, CLASS_ESTIMATES))
+        n_cells = state.get("n_cells", N_CELLS)  # release 0.2 did not say
+        super().restore({name: value for name, value in state.items() if name != "n_cells"})
+        self.table = np.zeros((n_cells, 2, CLASS_ESTIMATES))
         self.table[state["cells"]] = state["table"]
         self.log_weights = state["log_weights"].copy()
         self._weigh()

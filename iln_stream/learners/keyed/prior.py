@@ -199,9 +199,9 @@ class FrozenPrior(_Shared):
     >>> prior = FrozenPrior.from_bytes(model.freeze().to_bytes())
     >>> row = new_row()
     >>> for a in (1, 4, 2, 0):
-    ...     row = learn_event(prior, row, {"a": a}, a - 20)
+    ...     row = learn_event(prior, row, {"a": a}, a + 15)
     >>> round(predict_event(prior, row, {"a": 3}))
-    -17
+    18
 
     """
 
