@@ -262,10 +262,12 @@ def _forecasts(
                 times.append(time)
     series = settings.series or series_of(records, times, shown)
     ahead = [(each.steps, each.seconds or 0.0) for each in map(Horizon.of, settings.horizon)]
+    chosen = {"horizon": settings.horizon, **({"series": series} if series else {})}
+    if _learner(shown):  # classes have no lags
+        return chosen | _given(settings, ("lags", "rolling_means"))
     lags, means = lags_of(times, roles.get("time_features", ()), ahead)
     return {
-        "horizon": settings.horizon,
-        **({"series": series} if series else {}),
+        **chosen,
         **({} if settings.lags else {"lags": {roles["target"]: lags}}),
         **({"rolling_means": {roles["target"]: means}} if means else {}),
         **_given(settings, ("lags", "rolling_means")),
@@ -293,7 +295,7 @@ def _unusual(
     return unusual
 
 
-def _learner(fields: list[Field]) -> dict[str, str]:
+def _learner(fields: Sequence[Field]) -> dict[str, str]:
     """Return the setting that learns classes, if the labels are some."""
     is_class = any(each.role == "label" and each.is_class for each in fields)
     return {"learner": "infinite-layer-classifier"} if is_class else {}

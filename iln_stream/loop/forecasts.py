@@ -246,7 +246,8 @@ class Forecasts:
         self.several = several
         self._store = PendingStore()
         self._task = task
-        # Frequencies of classes are those of all series: scores need them in one order.
+        # Frequencies of classes are those of all series, and of labels that were scored: scores
+        # need classes in their own order.
         self._classes = None if task.ready is float else task.trivial()
         self._levels = levels
         self._needs_present = True
@@ -287,7 +288,8 @@ class Forecasts:
             yield from self._labelled_by_time(record, example, stepper, series)
         if example.y is not None:
             y = stepper.task.label(example.y)
-            series.trivial.learn(y)
+            if self._classes is None:
+                series.trivial.learn(y)
             if self._needs_present and type(y) is float:  # and not a class
                 series.present.see(y, example.time)
         yield self._predict(record, example, example.x, stepper, series)
@@ -377,7 +379,9 @@ class Forecasts:
                 each.present.is_needed = False
         event_id = _parts(key).event_id
         step = stepper.learn_late(record, event_id, event, Example(None, y, event_id, time))
-        if self.several and self._classes is None:
+        if self._classes is not None:
+            self._classes.learn(step.y, step.weight)
+        elif self.several:
             series.score(step.y_pred, step.y)
         return step
 

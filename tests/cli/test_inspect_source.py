@@ -293,6 +293,30 @@ def test_forecasts_of_several_series(inspected, command, tmp_path):
     assert "1008 events, 0 dead letters" in done.err
 
 
+def test_a_forecast_of_classes(inspected, command, tmp_path):
+    """Classes have no lags; the run scores the frequencies of classes beside the learner.
+
+    It ended in a traceback at the first label, as frequencies had classes that no score knew.
+    """
+    rows = [
+        {
+            "at": f"2026-01-{1 + i // 24:02}T{i % 24:02}:00",
+            "temp": i % 7,
+            "state": "abba"[i // 9 % 4],
+        }
+        for i in range(200)
+    ]
+    done = inspected(rows, "--target", "state", "--horizon", "2")
+    found = tomllib.loads(done.out)
+    assert "lags" not in found
+    assert found["learner"] == "infinite-layer-classifier"
+    (tmp_path / "learn.toml").write_text(done.out)
+    done = command("run", "--config", "learn.toml", "--profile", "fast")
+    assert done.code == 0, done.err
+    assert "200 events, 0 dead letters" in done.err
+    assert "class frequencies" in done.err
+
+
 def test_a_forecast_of_one_series(inspected):
     """Categories are no series where times do not repeat; given lags are kept."""
     rows = [
