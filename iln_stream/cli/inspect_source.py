@@ -133,12 +133,13 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     labels_need_start = labels is not None and labels.needs_start
     # A log may give a record again; of a file, labels repeat the ids of their events.
     repeats = any(e.role == "id" and (stream.is_log or (e.repeats and not late)) for e in shown)
+    roles = proposed(shown, fields_given)
     chosen = {
         "source": settings.source,
         **({"start": "earliest"} if stream.needs_start or labels_need_start else {}),
         **_given(settings, ("start", *_HOW_TO_READ)),
-        **proposed(shown, fields_given),
-        **_forecasts(settings, found, shown, fields_given),
+        **roles,
+        **_forecasts(settings, found, shown, roles),
         **_learner(shown),
         **({"recent_ids": _RECENT_IDS} if repeats else {}),
         **_given(settings, ("learner", "recent_ids")),
@@ -247,11 +248,10 @@ def _forecasts(
     settings: LoopSettings,
     found: Sequence[Mapping[str, Any]],
     shown: Sequence[Field],
-    given: Mapping[str, Any],
+    roles: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the settings of forecasts: the horizon as it was given, series, lags and means."""
-    roles = proposed(shown, given)
-    if not settings.horizon or "time_field" not in roles:
+    if not (settings.horizon and roles.keys() >= {"target", "time_field"}):
         return _given(settings, ("horizon",))
     decode = MappedDecoder(_mapping(roles, settings), parse_json)
     records, times = [], []

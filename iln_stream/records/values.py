@@ -33,8 +33,6 @@ def plain(value: Any) -> Any:
     """
     if type(value) in _AS_THEY_ARE:
         return value
-    if type(value) in _AS_THEY_ARE:
-        return value
     found = (convert(value) for kind, convert in _PLAIN_OF if isinstance(value, kind))
     return next(found, value)
 
@@ -44,8 +42,6 @@ def _number(value: Decimal) -> float:
     exponent = value.as_tuple().exponent
     return int(value) if isinstance(exponent, int) and exponent >= 0 else float(value)
 
-
-_AS_THEY_ARE = frozenset((str, int, float, bool, bytes, type(None)))
 
 _PLAIN_OF: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (Mapping, lambda value: {str(name): plain(inner) for name, inner in value.items()}),

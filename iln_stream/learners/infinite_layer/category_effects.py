@@ -282,8 +282,8 @@ CLASS_KEEPS = np.array([1.0, 1.0, 0.95])
 CLASS_ESTIMATES = len(CLASS_KEEPS)
 
 N_CLASS_CELLS = 4 * N_CELLS
-"""Each name has a cell for each class; with 200 classes and the words of short texts, those that
-share a cell in 65,536 cost 0.03 of accuracy, and with pairs of words 0.09."""
+"""Each name has a cell for each class: with 200 classes, the words of short texts, and pairs of
+them, would share most of 65,536 cells (`benchmarks.own_records`)."""
 
 _STEP = 40_503
 """Between the cells of a category's classes: odd, so that each class has a cell of its own."""
@@ -324,17 +324,15 @@ class ClassEffects(Part):
     r"""Corrects an engine's probabilities: $p_c \propto p_c^{engine} \exp(\sum_{names} e_c)$.
 
     Each name and class has a cell, out of 262,144 that all share (65,536 if the effects began in
-    release 0.2). An effect e is moved by Newton
-    steps with a diagonal Hessian on the log loss of the corrected probabilities, from 0 and with
-    the information that a normal prior would have. A Bayesian mixture with a discount of .999
-    weighs corrections by three such estimates, and none.
+    release 0.2). An effect e is moved by Newton steps with a diagonal Hessian on the log loss of
+    the corrected probabilities, from 0 and with the information that a normal prior would have. A
+    Bayesian mixture with a discount of 0.999 weighs corrections by three such estimates, and none.
     """
 
     own = ("cells", "table", "log_weights", "fields", "squares", "predicted")
 
     def __init__(self) -> None:
-        # Effects, and their information.
-        self.table = np.zeros((N_CLASS_CELLS, 2, CLASS_ESTIMATES))
+        self.table = np.zeros((N_CLASS_CELLS, 2, CLASS_ESTIMATES))  # effects, their information
         self.log_weights = np.zeros(CLASS_ESTIMATES + 1)
         self._weights = np.full(CLASS_ESTIMATES + 1, 1.0 / (CLASS_ESTIMATES + 1))
         self.squares: dict[str, float] = {}  # running mean squares of the effects by field

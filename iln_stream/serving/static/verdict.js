@@ -9,6 +9,8 @@ import { measures } from "./task.js";
 const YOUNG = 1000;
 const DOUBLED = 2;
 const CHANGED = 1.5;
+
+// Errors that differ by less than this share are about the same.
 const ALIKE = 0.01;
 
 const LOOKS = ["good", "warning", "bad"];
@@ -34,12 +36,13 @@ export class Verdict {
 function better(model) {
   const [measure] = measures(model);
   const ours = value(model, measure.windowed);
-  const found = Object.entries(model.metrics[measure.baseline] ?? {}).filter(([, v]) => v > 0);
+  const found = Object.entries(model.metrics[measure.baseline] ?? {}).filter(([, v]) => v !== null);
   const n = value(model, "iln_labelled_events_total") ?? 0;
   if (ours === undefined || found.length === 0) return n > 0 ? null : { text: "no label is known yet", look: "warning" };
   const [name, best] = found.reduce((a, b) => (b[1] < a[1] ? b : a));
-  const saved = 1 - ours / best;
   const called = CALLED[name] ?? words(name);
+  if (best === 0 && ours > 0) return { text: `worse than ${called}, which makes no error`, look: n < YOUNG ? "good" : "bad" };
+  const saved = ours > 0 ? 1 - ours / best : best > 0 ? 1 : 0;
   const than = Math.abs(saved) < ALIKE ? "about as good as" : `${share(Math.abs(saved))} ${saved > 0 ? "better" : "worse"} than`;
   if (n < YOUNG) return { text: `${than} ${called}, after ${count(n)} labels`, look: "good" };
   return { text: `${than} ${called}`, look: LOOKS[saved >= ALIKE ? 0 : saved > -ALIKE ? 1 : 2] };
