@@ -16,6 +16,8 @@ _PARTS = re.compile(
     r"(?P<before>(?:[^\d.,+-]|(?<=[a-z])\.)*)(?P<sign>[+-]?)\s*(?P<currency>[^\d.,+-]*)"
     rf"(?P<digits>[.,]?\d(?:[\d.,{_SPACES}{_APOSTROPHES}]*\d)?[.,]?)(?P<gap>\s*)(?P<after>.*?)"
 )
+_SPREADSHEET = re.compile('="(?P<cell>.*)"|\'(?=[-+\\d.])')
+"""How spreadsheets keep a number as text."""
 _CURRENCY = re.compile(r"[A-Z]{3}\s|(Rs|Fr|kr)\.?")
 _SCALE = re.compile(r"(K|k|M|B|bn|Bn|Mio|Mrd|million|billion)\b\.?\s*")
 _SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "Mio": 1e6, "million": 1e6} | dict.fromkeys(
@@ -64,7 +66,9 @@ Amount(value=69210.0, unit=''), Amount(value=10951.0, unit='EUR'))
     (None, None, None)
 
     """
-    text = text.strip().translate(_MINUS)
+    text = (
+        _SPREADSHEET.sub(r"\g<cell>", text.strip()).translate(_MINUS).lstrip("~\N{ALMOST EQUAL TO}")
+    )
     negative = text[:1] == "(" and text[-1:] == ")"
     parts = _PARTS.fullmatch(text[1:-1].strip() if negative else text)
     if parts is None:

@@ -10,6 +10,7 @@ from statistics import StatisticsError, correlation
 from typing import Any, Literal, NamedTuple, get_args
 
 from iln_stream.records.amounts import amount
+from iln_stream.records.durations import seconds_of
 from iln_stream.records.fields import JOIN, FieldMapping
 from iln_stream.records.parsing import INDICATOR, flatten
 from iln_stream.records.time_spans import (
@@ -34,6 +35,7 @@ from iln_stream.records.values import (
     Notation,
     as_text,
     is_boolean,
+    is_dressed,
     is_missing,
     is_number,
 )
@@ -155,10 +157,6 @@ _WORDS_OF_UNITS = [*chain(*(WORDS[words] for words in _UNITS.values()))]
 _TIME_WORDS = {*WORDS["time_words"], *_WORDS_OF_UNITS}
 _HOURS = re.compile(r"\d|[01]\d|2[0-4]|([01]\d|2[0-4])[0-5]\d")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d{2}([:.]\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?")
-_DURATION = re.compile(
-    r"PT?(\d+([.,]\d+)?[DHMS]T?)+|(\d+ days?,? )?\d+:\d\d(:\d\d)?([.,]\d+)?"
-    r"|(\d+([.,]\d+)?\s?(d|h|hrs?|hours?|m|mins?|s|secs?),?\s*){2,}"
-)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 """A word of a name: machine_no, machineNo and machine.no have two."""
 _IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID|Uuid|UUID|Key)$")
@@ -188,6 +186,7 @@ class Why(StrEnum):
     LABEL_BY_NAME = "by its name"
     LABEL_BY_GUESS = "a guess: "
     HARDLY = "texts that hardly repeat"  # it is neither a number nor a class
+    DIGITS = "classes with digits"
     # Categories:
     BY_NAME = "a code by its name"
     ALSO_TEXTS = "numbers and other text"
@@ -292,7 +291,7 @@ class Field(NamedTuple):
         """Whether most values are numbers, and the field is not taken as a category."""
         n_numbers = sum(self.kinds.get(kind, 0) for kind in _NUMERIC)
         mostly = self.n > 0 and n_numbers >= MOSTLY * self.n
-        return self.type.startswith("amount") or (mostly and self.type in ("auto", "number"))
+        return is_dressed(self.type) or (mostly and self.type in ("auto", "number"))
 
     @property
     def is_class(self) -> bool:
@@ -397,9 +396,13 @@ class _Roles:
         if name not in self._fields:
             return
         each, is_label = self._fields[name], role == "label"
-        if is_label and each.kinds and not (each.is_number or each.is_class):
-            why = Why.HARDLY
-        kind = each.type if is_label and each.type.startswith("amount") else "auto"
+        if is_label and each.kinds and not each.is_number:
+            has_digits = each.n_distinct > _FEW and all(
+                any(map(str.isdigit, as_text(value))) for value in self._present[name]
+            )
+            why = Why.DIGITS if has_digits else why
+            why = why if each.is_class else Why.HARDLY
+        kind = each.type if is_label and is_dressed(each.type) else "auto"
         self._set(name, role=role, type=kind, why=why, maybe_code=each.maybe_code and is_label)
 
     def _possible_label(self) -> tuple[str | None, str]:
@@ -557,12 +560,16 @@ def _field(
     units = {each.unit for each in amounts.values()} - {""}
     n_numbers = sum(kind in _NUMERIC or value in amounts for value, kind in pairs if kind != "list")
     dressed, enough = "", MOSTLY * len(pairs)
+    durations = {text for text in others if seconds_of(text) is not None}
     if amounts and n_numbers >= enough and len(units) <= 1:
         dressed = " in ".join(("amount", *units))
         pairs = [(value, "amount" if value in amounts else kind) for value, kind in pairs]
+    elif durations and sum(value in durations for value in others) >= enough:
+        dressed = "duration"
+        pairs = [(value, dressed if value in durations else kind) for value, kind in pairs]
     kinds = Counter(kind for _, kind in pairs)
     distinct = Counter(map(str, present))
-    numbers = [value for value, kind in pairs if kind in (*_NUMERIC, "amount")]
+    numbers = [value for value, kind in pairs if kind in (*_NUMERIC, *_DRESSED)]
     finite = all_read_as(numbers, dressed or "number", given.notation)
     mostly = 2 * len(finite) > len(present)
     low, high = (min(finite), max(finite)) if mostly else _extremes(distinct)
@@ -578,7 +585,8 @@ def _field(
     role, kind, why = _guess(present, kinds, len(distinct), code)
     if dressed and role != "ignored":
         plain = any(all_read_as([n for n in numbers if n not in amounts], "number", given.notation))
-        kind, why = dressed, Why.PERCENT if units == {"%"} and plain else "numbers in dress"
+        in_dress = "durations" if dressed == "duration" else "numbers in dress"
+        kind, why = dressed, Why.PERCENT if units == {"%"} and plain else in_dress
     elif amounts and 2 * n_numbers >= len(pairs) and (len(units) > 1 or why == Why.NEW):
         several = f"{Why.DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
         why = several if len(units) > 1 else Why.SOME_NUMBERS
@@ -590,7 +598,7 @@ def _field(
         role, why = "input", ""
     elif role != "label" and any(map(_is_total, texts)):
         why = Why.TOTALS
-    elif not amounts and 2 * kinds["text"] > len(present):
+    elif not (amounts or dressed) and 2 * kinds["text"] > len(present):
         why = _unread_times(name, texts, why) or why
     field = Field(name, kinds, n_missing, len(distinct), low, high, role, kind, why)
     if groups(texts, other.decimal) == "maybe":
@@ -611,7 +619,7 @@ def _unread_times(name: str, texts: Sequence[str], why: str) -> str:
     """Return why texts that look like times or numbers are none, unless they are read later."""
     if look_like_dates(texts):
         return Why.DATES
-    forms = (_DATED, _CLOCK, _DURATION)
+    forms = (_DATED, _CLOCK)
     is_time = sum(any(f.fullmatch(text.strip()) for f in forms) for text in texts)
     has_digits = all(any(map(str.isdigit, text)) for text in texts)
     named = _is_named_time(name) and has_digits
@@ -677,7 +685,7 @@ def _guess(
         (not n, "ignored", "auto", "no values"),
         (kinds["list"], "ignored", "auto", "a list or an object"),
         (kinds["bytes"], "ignored", "auto", "bytes"),
-        (kinds["amount"], "input", "auto", ""),
+        (not _DRESSED.isdisjoint(kinds), "input", "auto", ""),
         (is_number and code and is_new, "ignored", "auto", new),
         (is_number and code, "input", "category", code),
         (is_number and n_odd, "input", "number", f"{n_odd} are no numbers"),
@@ -751,6 +759,7 @@ def _has_labels(ids: Sequence[Any], labels: Sequence[Any]) -> bool:
 
 
 _NUMERIC = {"number", "number as text"}
+_DRESSED = {"amount", "duration"}
 _TEXTS = {"text", "boolean as text"}
 
 

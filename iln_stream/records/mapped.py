@@ -10,7 +10,6 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple, Protocol
 
 from iln_stream.errors import IlnWarning
-from iln_stream.records.amounts import amount
 from iln_stream.records.decoding import (
     CLASS_REMEDY,
     MOST_INPUTS,
@@ -29,7 +28,9 @@ from iln_stream.records.values import (
     Notation,
     as_input,
     as_text,
+    dress_of,
     is_boolean,
+    is_dressed,
     null_numbers,
     words_of,
 )
@@ -53,8 +54,9 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
 """As Python writes one, with at most 16 digits."""
 _DATE = re.compile(
     r"(19|20)\d\d((0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-4])|\.?(0[1-9]|[1-4]\d?|5[0-3]))"
+    r"|6[34]\d{16}|13\d{16}"
 )
-"""2026013112, which as POSIX seconds would be of the years 2030 to 2036; 202602 or 2026.1."""
+"""2026013112, which as POSIX seconds would be of the years 2030 to 2036; 202602; 2026.1; ticks."""
 _CELL = re.compile(r"-?\d{1,15}(\.\d{1,15})?").fullmatch
 """A number that is finite, as tables mostly have it."""
 _NUMBERS = frozenset(("auto", "number"))
@@ -169,7 +171,7 @@ class MappedDecoder:
         self._parse = parse
         self._label = self._number_label if labels == "number" else self._class_label
         self._class_type = mapping.type_of(mapping.target) if mapping.target else "auto"
-        self._label_type = kind if (kind := self._class_type).startswith("amount") else "auto"
+        self._label_type = kind if is_dressed(kind := self._class_type) else "auto"
         self._floats_are_labels = labels == "number" or self._class_type != "category"
         self._typed = typed
         self._time_type = mapping.time_type
@@ -605,8 +607,9 @@ class MappedDecoder:
             self._has_time = True
             if self._time_type == "time" and _DATE.fullmatch(as_text(value)):
                 warnings.warn(
-                    f"{self.mapping.time_field}: {value} is read as POSIX seconds; if it is a date "
-                    f'set types = {{"{self.mapping.time_field}" = "time %Y%m%d%H"}}, or its form',
+                    f"{self.mapping.time_field}: {value} is read as a time since 1970; if it is "
+                    f'no such time, set types = {{"{self.mapping.time_field}" = "time %Y%m%d%H"}}, '
+                    "or its form",
                     IlnWarning,
                     stacklevel=2,
                 )
@@ -628,10 +631,9 @@ class MappedDecoder:
     def _number_label(self, name: str, value: Any) -> float:
         found = as_input(name, value, self._label_type, self._notation)
         if isinstance(found, str) or isinstance(value, bool) or is_boolean(str(value)):
-            dressed = amount(value, self._notation.decimal) if isinstance(value, str) else None
+            kind = dress_of(value, self._notation.decimal) if isinstance(value, str) else None
             remedy = f"correct it at the sender, or list the text among null_values; {CLASS_REMEDY}"
-            if dressed is not None:
-                kind = f"amount in {dressed.unit}" if dressed.unit else "amount"
+            if kind is not None:
                 remedy = f'give it the type of numbers so written: types = {{"{name}" = "{kind}"}}'
             raise MalformedError(f"{name}: expected a number, got {value!r:.60}; {remedy}")
         return found

@@ -16,6 +16,8 @@ _ROLES = (
 _BY_WHY = {
     Why.HARDLY: "target = {name} has texts that hardly repeat, such as {low}: they are neither "
     "numbers nor classes. Name another target, or the type of its numbers (types).",
+    Why.DIGITS: "target = {name} has {e.n_distinct} classes, such as {low}: if they are numbers, "
+    "write them without further marks, in one unit.",
     Why.LABEL_BY_NAME: "target = {name} is the label {e.why}.{others}",
     Why.LABEL_BY_GUESS: "target = {name} is {e.why}, as no name says which is the label.{others}",
     Why.DATES: "{name} has dates with the year last, such as {low}: set date_order to dmy (day "
@@ -62,6 +64,10 @@ _REMARKS: dict[str, Callable[[Field], Any]] = {
     "{name} has marks that are always before three digits, and are read as those of {e.grouped}: "
     "if that is wrong, give decimal the other one of . and ,": lambda e: (
         e.grouped and e.is_number and e.role in ("input", "label")
+    ),
+    "{name} has a value in {e.n} records, each another, and none in {e.n_missing}: if it holds for "
+    "the records below it, fill it in at the sender.": lambda e: (
+        e.role == "input" and e.kinds.get("text") and 3 <= e.n == e.n_distinct < e.n_missing / 2
     ),
     "{name} is {e.sentinel} again and again, far from its other values: {null}.": lambda e: (
         e.sentinel and e.role in ("input", "label")

@@ -12,8 +12,9 @@ from iln_stream.records.values import USUAL, FieldType, Notation, as_input
 
 _DAY = 86_400.0
 _FORMS = {
-    6: ("%Y%m", "%y%m%d", "%G%V"), 7: ("%m.%Y", "%Y.%m"), 8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"),
-    10: ("%Y%m%d%H",), 12: ("%Y%m%d%H%M",), 14: ("%Y%m%d%H%M%S",),
+    4: ("%y%m",), 6: ("%Y%m", "%y%m%d", "%G%V"), 7: ("%m.%Y", "%Y.%m"),
+    8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"), 10: ("%Y%m%d%H",),
+    12: ("%Y%m%d%H%M",), 14: ("%Y%m%d%H%M%S",),
 }  # fmt: skip
 """Of numbers, by how many characters they have."""
 
@@ -29,9 +30,12 @@ _OLDEST, _LATEST = -1.5e10, 7.3e9
 ORDERED = 0.9
 """Share of times in order from which they are those of a stream."""
 
-_EXCEL, _DAYS = (36_500, 80_000), (7_300, 36_500)
-"""Numbers of days that are taken as times: since 1899-12-30, of the years 1999 to 2119; since 1970,
-of the years 1989 to 2069."""
+_SINCE = {
+    "days since 1899-12-30": (36_500, 80_000), "days since 1970-01-01": (7_300, 36_500),
+    "ticks since 0001-01-01": (6.2e17, 6.5e17), "ticks since 1601-01-01": (1.2e17, 1.4e17),
+}  # fmt: skip
+"""Numbers that are taken as times since a date: of the years 1999 to 2119, 1989 to 2069, 1965 to
+2060, 1981 to 2044. As nanoseconds since 1970 all ticks would be of 1990 or 1974."""
 
 
 def read_as(value: Any, kind: FieldType, notation: Notation = USUAL) -> float | None:
@@ -126,7 +130,7 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
     size = sizes.pop() if len(sizes) == 1 else 0
     for form in _FORMS.get(size, ()):
         times = _times_in(form, texts)
-        if times and not has_odd_years(times):
+        if times and not has_odd_years(times) and (size > 4 or len(set(texts)) > 12):
             is_usual, grows = form.startswith("%Y"), is_monotonic(times)
             sure = is_usual and (size > 8 or (size == 8 and (is_named or grows)))
             if sure or (is_named and grows):
@@ -134,9 +138,9 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
     grows = is_monotonic(numbers)
     regular = len({b - a for a, b in pairwise(numbers)}) <= 2
     if is_named and grows and (regular or len(set(numbers)) > len(numbers) / 2):
-        for (low, high), since in ((_EXCEL, "1899-12-30"), (_DAYS, "1970-01-01")):
+        for form, (low, high) in _SINCE.items():
             if all(low <= number < high for number in numbers):
-                return f"days since {since}"
+                return form
         steps = {round(12 * (b - a)) for a, b in pairwise(numbers)}
         if are_years((numbers[0], numbers[-1]), whole=False) and steps in ({1}, {3}):
             return "years"

@@ -47,7 +47,19 @@ _CLOCK = (
     r"(?P<h>\d{1,2})(?:[:.h]?(?P<min>\d{2})(?:[:.](?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?)?)?"
     r"(?:\s*(?P<half>[ap])\.?\s?m\.?)?"
 )
-_ZONE = r"\s*(?P<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d{2}:?\d{2})?(?:\[[\w/+-]+\])?"
+_ZONES = {
+    name: hours
+    for hours, names in (
+        (0, "WET"), (1, "CET MEZ WEST"), (2, "CEST MESZ EET"), (3, "EEST MSK"),
+        (-4, "EDT"), (-5, "EST CDT"), (-6, "CST MDT"), (-7, "MST PDT"), (-8, "PST"),
+    )
+    for name in names.split()
+}  # fmt: skip
+"""Hours from UTC, of Europe, and of RFC 822."""
+_ZONE = (
+    rf"\s*(?P<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d{{2}}:?\d{{2}}|{'|'.join(_ZONES)})?"
+    r"(?:\[[\w/+-]+\])?"
+)
 _DATES = (
     rf"{_YEAR}[-/. 年]\s?(?P<m>\d{{1,2}})[-/. 月]\s?(?P<d>\d{{1,2}})[.日]?",
     rf"{_YEAR}(?P<m>\d{{2}})(?P<d>\d{{2}})",
@@ -178,6 +190,8 @@ def _moment(parts: dict[str, str | None]) -> dt.datetime:
         year, month, day = dt.date.fromisocalendar(year, int(week), 1).timetuple()[:3]
     moment = dt.datetime(year, month, day, 0 if is_end else hour, minute, second, micro)
     zone = (parts.get("zone") or "").upper().removeprefix("UTC").removeprefix("GMT")
+    if zone in _ZONES:
+        zone = f"{_ZONES[zone]:+03}00"
     if zone not in ("", "Z"):
         moment = moment.replace(tzinfo=dt.datetime.strptime(zone, "%z").tzinfo)
     return moment + dt.timedelta(days=is_end)
@@ -199,8 +213,8 @@ def _plain(name: str) -> str:
     return "".join(each for each in text if not unicodedata.combining(each))
 
 
-_SINCE = re.compile(r"(days|hours|minutes|seconds) since (\S+)")
-_SECONDS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
+_SINCE = re.compile(r"(days|hours|minutes|seconds|ticks) since (\S+)")
+_SECONDS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0, "ticks": 1e-7}
 
 
 @lru_cache
@@ -211,8 +225,9 @@ def time_in(form: str) -> Callable[[float | str], float]:
     ----------
     form
         As in Python's `strptime`, `%Y%m%d%H`, also with `%q` for a quarter and `%G-%V` for a week;
-        or a number of `days`, `hours`, `minutes` or `seconds` since a date, such as `days since
-        1899-12-30` as in Excel; or `years`, such as 2026.25, to the day.
+        or a number of `days`, `hours`, `minutes`, `seconds` or `ticks` of 100 ns since a date,
+        such as `days since 1899-12-30` as in Excel, `ticks since 0001-01-01` as in .NET; or
+        `years`, such as 2026.25, to the day.
 
     Raises
     ------

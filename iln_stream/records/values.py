@@ -12,6 +12,7 @@ from uuid import UUID
 from iln_stream.errors import did_you_mean
 from iln_stream.records.amounts import amount
 from iln_stream.records.decoding import MalformedError, shown
+from iln_stream.records.durations import seconds_of
 from iln_stream.records.times import DateOrder, posix_seconds, time_in
 
 _AS_THEY_ARE = frozenset((str, int, float, bool, type(None), bytes))
@@ -57,16 +58,34 @@ _PLAIN_OF: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 FieldType = str
 """`number`, `category`, `boolean`, `time` or `auto`, which takes text that is a number as a number,
 `true` and `false` as booleans, and other text as a category; `amount` or `amount in UNIT`; or
-`time FORM` (see `time_in`); or `time since FIELD`, the seconds from one time to another; or `text`,
-whose words and pairs of words are categories."""
+`time FORM` (see `time_in`); or `time since FIELD`, the seconds from one time to another; or
+`duration`, in seconds; or `text`, whose words and pairs of words are categories."""
 
-FIELD_TYPES = ("auto", "number", "category", "boolean", "time", "amount", "text")
+FIELD_TYPES = ("auto", "number", "category", "boolean", "time", "amount", "duration", "text")
 _AMOUNT, _TIME = "amount in ", "time "
 _PLAIN = frozenset(("auto", "number", "boolean"))
 _TEXTS = frozenset(("category", "text"))
 
 SINCE = "time since "
 """Of a time whose input is how much later it is than another field, in seconds."""
+
+
+def is_dressed(kind: FieldType) -> bool:
+    """Return whether a type is of numbers in dress."""
+    return kind == "duration" or kind.startswith("amount")
+
+
+def dress_of(text: str, decimal: str) -> FieldType | None:
+    """Return the type that reads a number in dress; None: it is none.
+
+    >>> from iln_stream.records.values import dress_of
+    >>> dress_of("$191.31", "."), dress_of("1:40:17", "."), dress_of("clear", ".")
+    ('amount in $', 'duration', None)
+
+    """
+    if (found := amount(text, decimal)) is not None:
+        return f"{_AMOUNT}{found.unit}" if found.unit else "amount"
+    return None if seconds_of(text) is None else "duration"
 
 
 def check_type(name: str, kind: FieldType) -> None:
@@ -206,7 +225,7 @@ def as_input(name: str, value: Any, kind: FieldType, notation: Notation = USUAL)
         )
     if kind not in _PLAIN:
         read = _amount if kind.startswith("amount") else _time
-        return read(name, value, kind, notation)
+        return (_duration if kind == "duration" else read)(name, value, kind, notation)
     if isinstance(value, str):
         text = value.strip()
         if text in _BOOLEANS and kind != "number":
@@ -272,6 +291,20 @@ def _amount(name: str, value: Any, kind: FieldType, notation: Notation) -> float
     number = as_input(name, value, "number", notation)
     assert isinstance(number, float)
     return number
+
+
+def _duration(name: str, value: Any, kind: FieldType, notation: Notation) -> float:
+    """Return seconds, as a text states them or as a number has them."""
+    seconds = seconds_of(value) if isinstance(value, str) else None
+    if seconds is None:
+        try:
+            seconds = float(as_input(name, value, "number", notation))
+        except MalformedError:
+            raise MalformedError(
+                f"{name}: expected a duration, such as 1:40:17, PT1H40M or 1h 40m, got {shown(value)}"
+                "; correct it at the sender, or list the text among null_values"
+            ) from None
+    return seconds
 
 
 def _time(name: str, value: Any, kind: FieldType, notation: Notation) -> float:

@@ -245,6 +245,26 @@ FILES = {
     "AM and PM in Korean": ("a.csv", text(["at", "load"], [
         [f"{h:%Y-%m-%d} {'오전' if h.hour < 12 else '오후'} {h:%I:%M}" for h in HOURS], LOAD]),
         {"time_field": "at", "time_features": ["hour", "weekday"]}),
+    "a zone": ("a.csv", text(["at", "load"], [[f"{each} CEST" for each in ISO], LOAD]),
+               {"time_field": "at", "time_features": ["hour", "weekday"]}),
+    **{f"durations such as {form}": ("a.csv", text(["ride", "load"], [
+        [form.format(1 + i // 7, i % 60) for i in range(N)], LOAD]),
+        {"types": {"ride": "duration"}})
+       for form in ("{}:{:02}:30", "{}:{:02}", "{}h {}m", "PT{}H{}M", "{} days 00:{:02}:00")},
+    "a duration as label": ("a.csv", text(["temp", "load"], [
+        TEMP, [f"{1 + i // 60} h {i % 60} min" if i % 3 else f"{i + 60} min" for i in range(N)]]),
+        {"types": {"temp": "number", "load": "duration"}}),
+    "text of a spreadsheet": ("a.csv", text(["temp", "load"], [
+        [f'="{v}"' for v in TEMP], [f"~{int(v)}" for v in LOAD]]),
+        {"types": {"temp": "amount", "load": "amount"}}),
+    "ticks": ("a.csv", text(["at", "load"], [
+        [639_054_576_000_000_000 + 36_000_000_000 * i for i in range(N)], LOAD]),
+        {"types": {"at": "time ticks since 0001-01-01"}, "time_features": ["hour", "weekday"]}),
+    "yymm": ("a.csv", text(["month", "load"], [
+        [f"{5 + i // 12:02}{1 + i % 12:02}" for i in range(N)], LOAD]),
+        {"types": {"month": "time %y%m"}, "time_features": ["day_of_year"]}),
+    "months as names of columns": ("a.csv", text(["n", "2025-11", "2025-12"], [
+        range(N), TEMP, LOAD]), {"target": "2025-12"}),
     "an id alone": ("a.csv", text(["id", "load"], [[f"k{i}" for i in range(N)], LOAD]),
                     {"target": "load", "ignore": ["id"]}),
 }  # fmt: skip
@@ -303,11 +323,6 @@ def test_the_proposal_and_its_run_agree(name, command, tmp_path):
 REMARKS = {
     "marks of thousands": (["n", "load"], [[f"{1000 + 7 * i:,}" for i in range(N)], LOAD],
                            '"n" has marks that are always before three digits'),
-    "a zone": (["at", "load"], [[f"{each} CET" for each in ISO], LOAD], '"at" looks like times'),
-    "times of day": (["ride", "load"], [[f"{i % 3}:{i % 9:02}:00" for i in range(N)], LOAD],
-                     '"ride" looks like times'),
-    "durations": (["ride", "load"], [[f"{1 + i // 7}h {i % 60}m" for i in range(N)], LOAD],
-                  '"ride" looks like times'),
     "0 among others": (["hPa", "load"], [[0 if i % 9 == 0 else 990 + i for i in range(N)], LOAD],
                        '"hPa" is 0 again and again'),
     "ambiguous days": (["at", "load"], [[f"0{1 + i % 9}/05/2026" for i in range(N)], LOAD],
@@ -334,8 +349,12 @@ REMARKS = {
     "some commas": (["temp", "load"], [[v.replace(".", ",") if i % 3 else f"{i}.25"
                                         for i, v in enumerate(COMMA)], LOAD],
                     '"temp" is no number (numbers with another decimal sign'),
-    "marks of texts": (["temp", "load"], [[f"'{v}" for v in LOAD], LOAD],
+    "marks of texts": (["temp", "load"], [[f"{v}*" for v in LOAD], LOAD],
                        '"temp" is no number (numbers and texts that hardly repeat)'),
+    "groups named once": (["shop", "load"], [[f"s{i}" if i % 9 == 0 else "" for i in range(N)],
+                                             LOAD], '"shop" has a value in 7 records'),
+    "ranges": (["temp", "load"], [TEMP, [f"{i // 2}-{i // 2 + 5}" for i in range(N)]],
+               'target = "load" has 30 classes, such as'),
     "999.9": (["a", "load"], [[999.9 if i % 9 == 0 else v for i, v in enumerate(TEMP)], LOAD],
               '"a" is 999.9 again and again'),
 }  # fmt: skip

@@ -54,7 +54,7 @@ def test_another_unit_is_refused():
 @pytest.mark.parametrize(
     "text",
     ["31/12/2026", "31.12.26", "marble 1 2026", "may 12", "13:00 PM 2026-01-01", "25:00",
-     "2026-01-01 13:00 PM", "2026-01-01 24:30", "2026-13", "2026-01-01 12:00 CET", "room 12"],
+     "2026-01-01 13:00 PM", "2026-01-01 24:30", "2026-13", "2026-01-01 12:00 XYZ", "room 12"],
 )  # fmt: skip
 def test_what_is_no_time_in_words(text):
     """What may be another day, or no time at all, is refused."""

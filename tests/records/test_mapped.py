@@ -230,7 +230,7 @@ def test_rows_of_text():
 def test_a_date_that_would_be_seconds(at):
     """Digits that are a date and an hour, a week or a quarter are read as seconds: it is said."""
     decode = decoder(target="y", time_field="at")
-    with pytest.warns(IlnWarning, match=f"at: {at} is read as POSIX seconds; .* %Y%m%d%H"):
+    with pytest.warns(IlnWarning, match=f"at: {at} is read as a time since 1970; .* %Y%m%d%H"):
         assert decode(b'{"at": %r, "y": 1}' % at, None).time == at
 
 

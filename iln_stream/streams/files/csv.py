@@ -260,6 +260,9 @@ _VALUE = re.compile(
 )
 """What looks like a number or a time, and not like the name of a column."""
 
+_DATE = re.compile(r"\d+[-/]\d+")
+"""Above other values, it names a column of what happened then."""
+
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "?", "-"}
 """Texts without a value that say nothing about the header."""
 
@@ -476,8 +479,9 @@ def _seen(first: Sequence[str], rest: Sequence[Sequence[str]]) -> tuple[int, int
         is_value = _VALUE.fullmatch(cell) is not None
         is_text = cell.lower() not in _NOTHING and not is_value
         if below and sum(_VALUE.fullmatch(b) is not None for b in below) >= _MOSTLY * len(below):
-            names += is_text
-            values += is_value
+            is_name = is_text or (_DATE.match(cell) and not any(map(_DATE.match, below)))
+            names += bool(is_name)
+            values += not is_name and is_value
         else:
             texts += is_text
         again += cell in below and not is_value
