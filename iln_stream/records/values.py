@@ -301,8 +301,8 @@ def _duration(name: str, value: Any, kind: FieldType, notation: Notation) -> flo
             seconds = float(as_input(name, value, "number", notation))
         except MalformedError:
             raise MalformedError(
-                f"{name}: expected a duration, such as 1:40:17, PT1H40M or 1h 40m, got {shown(value)}"
-                "; correct it at the sender, or list the text among null_values"
+                f"{name}: expected a duration, such as 1:40:17, PT1H40M or 1h 40m, got "
+                f"{shown(value)}; correct it at the sender, or list the text among null_values"
             ) from None
     return seconds
 
