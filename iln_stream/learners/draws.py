@@ -19,7 +19,7 @@ SATURATED_NOISE = 2.0
 def theorem_1_covers(norm_bound: float, horizon: int) -> bool:
     """Return whether B >= 1 and eta = B / sqrt(T) < 1/8, that is T > 64 B^2.
 
-    Theorem 1 and Lemma 2 require this. They also require of a run: targets in [-1, 1],
+    The proof of Theorem 1 (Lemma 2) requires this. It also requires of a run: targets in [-1, 1],
     |psi| <= 1, all support points kept, and enough draws.
 
     Parameters

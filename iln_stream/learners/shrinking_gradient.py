@@ -140,9 +140,9 @@ class Watch:
                 )
         if T is not None and t == 1 and not theorem_1_covers(B, T):
             warned.append(
-                f"horizon = {T} with norm_bound = {B:g} is not covered by Theorem 1, which needs "
-                f"norm_bound >= 1 and horizon > 64 norm_bound^2 = {64 * B * B:g}; raise horizon, "
-                "or change norm_bound"
+                f"horizon = {T} with norm_bound = {B:g} is not covered by Theorem 1, whose proof "
+                f"needs norm_bound >= 1 and horizon > 64 norm_bound^2 = {64 * B * B:g}; raise "
+                "horizon, or change norm_bound"
             )
         elif T is not None and t == T + 1:
             warned.append(

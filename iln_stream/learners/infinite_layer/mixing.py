@@ -55,10 +55,11 @@ class MLPoly(RegretRule):
     r"""ML-Poly: a second-order aggregation with no learning rate to tune [^1].
 
     Expert k weighs $w_k \propto (R_k)_+ / (V_k + B)$: $R_k$ its regret, the sum of
-    $r_k = \ell'(\hat y) (\hat y - p_k)$, $V_k$ the sum of $r_k^2$ and $B$ the largest. With
-    discount 1 and |r| <= c, none of them clipped, the loss of the mixture exceeds that of expert k
-    by at most $O(\sqrt{K V_k \log T} + c K \log T)$, for any data (Gaillard et al., Theorem 5 up
-    to constants): an expert that agrees with the mixture costs nothing.
+    $r_k = \ell'(\hat y) (\hat y - p_k)$ in units of the mixture's mean error, $V_k$ the sum of
+    $r_k^2$ and $B$ the largest. With discount 1 and |r| <= c, none of them clipped, the loss of the
+    mixture in these units exceeds that of expert k by at most
+    $O(\sqrt{K V_k \log T} + c K \log T)$ (Gaillard et al., Theorem 5 up to constants; the plain
+    loss only if the unit is constant): an expert that agrees with the mixture costs nothing.
 
     Here the discount is .999, so that the rule follows changes, and regrets are clipped at +-2
     ordinary errors, so that an outlier decides nothing. No bound holds then: data can be made on

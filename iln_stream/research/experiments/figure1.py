@@ -221,7 +221,8 @@ def _summary(chosen: Mapping[str, list[_Chosen]]) -> dict[str, Any]:
 
 
 def _is_clear(gap: Mapping[str, Any]) -> bool:
-    return bool((gap["mean"] or 0.0) > 2 * (gap["standard_error"] or 0.0))
+    error = gap["standard_error"]  # of a single seed there is none
+    return error is not None and bool(gap["mean"] > 2 * error)
 
 
 def _notes(figures: Mapping[str, Any]) -> list[str]:

@@ -18,8 +18,8 @@ class RandomKitchenSinks:
     r"""f(x) = sum_k alpha_k psi(x; w_k) with K random units and learned alpha [^1] (Algorithm 1).
 
     Draws $w_1, .., w_K \sim \mu$ and minimises the mean loss over alpha. The source bounds
-    $\|\alpha\|_\infty \le C / K$ in its theory, and has a quadratic penalty in its experiments;
-    here each is an option:
+    $\|\alpha\|_\infty \le C / K$ in its theory, and drops the bound in its experiments, which are
+    least squares; the penalty is ours, and each is an option:
 
     - squared loss $(f - y)^2 / 2$ with $\frac\lambda2 \|\alpha\|^2$: ridge regression;
     - hinge loss with the penalty: `linear_svm`;
