@@ -374,9 +374,7 @@ def _is_right(row: Row) -> bool:
 
 
 def plot_relevance(model: Any, *, most: int = 12, figure: Any = None) -> Any:
-    """Draw how much a model's predictions depend on each input.
-
-    Bars of booleans and categories say little: see `InfiniteLayerRegressor.relevance`.
+    """Draw how far each input moves a model's predictions.
 
     Parameters
     ----------
@@ -412,7 +410,7 @@ def plot_relevance(model: Any, *, most: int = 12, figure: Any = None) -> Any:
     '5 others'
 
     """
-    label = "share of the relevance (of booleans and categories: unreliable)"
+    label = "share in how far inputs move predictions"
     return _plot_shares(model, "relevance", label, most, figure)
 
 

@@ -19,14 +19,19 @@ def input_of(name: Any) -> Any:
 
 
 def by_input(x: Mapping[Any, float]) -> dict[Any, dict[Any, float]]:
-    """Return the entries of x, grouped by the input that they belong to.
+    """Return the entries of x, grouped by the input that they belong to; an angle is one.
 
     >>> by_input({"sky=clear": 1.0, "wind": 3.0, "sky=dark": 0.0})
     {'sky': {'sky=clear': 1.0, 'sky=dark': 0.0}, 'wind': {'wind': 3.0}}
+    >>> by_input({"hour.sin": 1.0, "hour.cos": 0.0})
+    {'hour': {'hour.sin': 1.0, 'hour.cos': 0.0}}
     """
     groups: dict[Any, dict[Any, float]] = {}
     for name, value in x.items():
-        groups.setdefault(input_of(name), {})[name] = value
+        of = input_of(name)
+        if isinstance(of, str) and of.endswith((".sin", ".cos")):
+            of = of[:-4]
+        groups.setdefault(of, {})[name] = value
     return groups
 
 
@@ -113,7 +118,7 @@ class Explanation:
     contributions
         By input, in the units of the prediction; they sum to `prediction - baseline`, to within
         rounding. Inputs are those of x, and then those that only the background has. Names with the
-        same text before "=" are one input, by that text.
+        same text before "=", or before ".sin" and ".cos", are one input, by that text.
 
     """
 
@@ -223,6 +228,52 @@ def explain_one(
     m = len(background)
     contributions = {player: math.fsum(parts) / (m * n_pairs) for player, parts in shares.items()}
     return Explanation(prediction, math.fsum(baselines) / m, contributions)
+
+
+def mean_contributions(
+    model: base.Estimator, events: Sequence[Mapping[Any, float]]
+) -> dict[Any, float]:
+    """Return the share of each input in how far it moves predictions; they sum to one.
+
+    It is the mean absolute contribution, as of `explain_one`, over pairs of events, each compared
+    with another one: as many pairs as there are events, or as take some 4,000 predictions.
+
+    Parameters
+    ----------
+    model
+        As of `explain_one`; of a classifier, the probability of the most probable class moves.
+    events
+        At least two, and each other for a share; none: there is nothing to compare.
+
+    Examples
+    --------
+    >>> from river import base
+    >>> from iln_stream.learners.explaining import mean_contributions
+    >>> class Sum(base.Regressor):
+    ...     def learn_one(self, x, y): ...
+    ...     def predict_one(self, x):
+    ...         return 3.0 * x["a"] + x.get("sky=clear", 0.0)
+    >>> mean_contributions(Sum(), [{"a": 1.0, "b": 7.0}, {"a": 2.0, "b": 5.0, "sky=clear": 1.0}])
+    {'a': 0.75, 'b': 0.0, 'sky': 0.25}
+
+    """
+    sums = {player: 0.0 for event in events for player in by_input(event)}
+    n_pairs = max(1, min(len(events), _PREDICTIONS // (2 * len(sums) or 1)))
+    random, half = Random(0), len(events) // 2  # noqa: S311
+    for i in range(n_pairs if half else 0):
+        x, event = events[i], events[(i + half) % len(events)]
+        outcome = outcome_of(model, x)
+        exchange = _Exchange(outcome, x, event)
+        random.shuffle(order := exchange.players)
+        if order:
+            found = antithetic(order, outcome(event), exchange.along, outcome(x))
+            for player, share in found.items():
+                sums[player] += abs(share)
+    total = math.fsum(sums.values())
+    return {player: share / total for player, share in sums.items()} if total else {}
+
+
+_PREDICTIONS = 4_000
 
 
 class _Exchange:

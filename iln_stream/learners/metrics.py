@@ -1,6 +1,8 @@
 """What our learners report: their metrics, each read on demand."""
 
 from collections.abc import Callable, Sequence
+from math import inf
+from time import monotonic
 from typing import Any
 
 from iln_stream.reporting import FlagSpec, MetricSpec
@@ -117,9 +119,8 @@ def expert_metrics(learner: Any) -> Sequence[MetricSpec]:
         MetricSpec(
             "iln_input_relevance",
             "gauge",
-            "Share of an input in how much the learned function varies; the most relevant inputs. "
-            "Reliable for continuous inputs only.",
-            most_relevant(lambda: learner.relevance),
+            "Share of an input in how far inputs move predictions; the most relevant inputs.",
+            seldom(most_relevant(lambda: learner.relevance)),
             "input",
         ),
     )
@@ -162,6 +163,21 @@ def reset_metrics(learner: Any) -> Sequence[MetricSpec]:
             "part",
         ),
     )
+
+
+def seldom(read: Callable[[], dict[Any, float]]) -> Callable[[], dict[Any, float]]:
+    """Return a reader that repeats its last value for 100 times as long as it took to read."""
+    found: dict[Any, float] = {}
+    due = -inf
+
+    def read_seldom() -> dict[Any, float]:
+        nonlocal found, due
+        if (begun := monotonic()) >= due:
+            found = read()
+            due = monotonic() + 100.0 * (monotonic() - begun)
+        return found
+
+    return read_seldom
 
 
 def most_relevant(read: Callable[[], dict[Any, float]]) -> Callable[[], dict[Any, float]]:

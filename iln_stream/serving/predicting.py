@@ -93,10 +93,9 @@ class Predictor:
         None if the learner does not report them.
         """
         try:
-            relevance = self._learner.relevance
+            return [*map(str, self._learner.inputs)]
         except AttributeError:
             return None
-        return sorted(map(str, relevance), key=lambda name: -relevance[name])
 
     def warm(self) -> None:
         """Predict an event without inputs, which compiles or loads what a prediction needs.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from iln_stream.errors import IlnWarning
 from iln_stream.learners.checks import not_a_mapping
-from iln_stream.learners.explaining import Explanation, explain_one
+from iln_stream.learners.explaining import Explanation, explain_one, mean_contributions
 from iln_stream.learners.infinite_layer.hashed_categories import (
     EffectsTable,
     HashedCategories,
@@ -70,13 +70,23 @@ class EngineLearner(RestorableLearner):
             return dict(self._engine.resets)
 
     @property
-    def relevance(self) -> dict[Any, float]:
-        """Share of each input, by name, in how the function varies; they sum to one.
+    def inputs(self) -> list[Any]:
+        """Names of the inputs of learned events, those along which the function is steep first."""
+        slopes = self._slopes()
+        return sorted(slopes, key=lambda name: -slopes[name])
 
-        It is reliable for continuous inputs only: see `InfiniteLayerRegressor.relevance`.
-        """
+    def _slopes(self) -> dict[Any, float]:
         with self._turn:
             return self._engine.relevance()
+
+    @property
+    def relevance(self) -> dict[Any, float]:
+        """Share of each input in how far it moves predictions; they sum to one.
+
+        The mean absolute contribution to the prediction, as of `explain_one`, of remembered events
+        compared with each other: see `mean_contributions`. Empty before there are two that differ.
+        """
+        return mean_contributions(self, background_of(self))
 
     flags: tuple[FlagSpec, ...] = ()
     """Flags that an event may raise; see `iln_stream.reporting`."""
@@ -290,19 +300,21 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
 
     @property
     def relevance(self) -> dict[Any, float]:
-        """Share of each input, by name, in how the prediction varies; they sum to one.
+        """Share of each input in how far it moves predictions; they sum to one.
 
-        The mean square of the gradient along the standardised input, over about the last 500 events
-        and over the ridge experts, by their weights in the prediction. While a regressor's ridges
-        sleep, that of the networks over 16 of the last 256 events.
-
-        It is reliable for continuous inputs only: it measures slopes, and between 0 and 1 a boolean
-        or a category has none that the data determine, so that one without effect can have a large
-        share. `explain_one` compares predictions instead.
+        The mean absolute contribution to the prediction, as of `explain_one`, of remembered events
+        compared with each other: see `mean_contributions`; of a field whose categories are hashed,
+        which are not remembered, the share of their effects in the variance of predictions. Empty
+        before there are two events that differ.
         """
+        return self._with_effects(super().relevance)
+
+    def _slopes(self) -> dict[Any, float]:
+        return self._with_effects(super()._slopes())
+
+    def _with_effects(self, shares: dict[Any, float]) -> dict[Any, float]:
         with self._turn:
             effects = self._categories.effects
-            shares = self._engine.relevance()
             return shares if effects is None else by_field(shares, effects.shares())
 
     @property

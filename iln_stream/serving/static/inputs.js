@@ -12,7 +12,7 @@ export class Inputs {
     const table = element("table", { class: "bars" }, element("caption", { class: "visually-hidden" }, "Relevance of the inputs"),
       element("thead", { class: "visually-hidden" }, element("tr", {}, element("th", { scope: "col" }, "Input"), element("th", { scope: "col" }, "Share"))),
       this.body);
-    this.card = new Card("inputs", "Relevance of the inputs", "Share in the variation of the learned function. It says little about booleans and categories.", 3, table);
+    this.card = new Card("inputs", "Relevance of the fields", "How far each field moves the predictions, on average.", 3, table);
     this.node = this.card.node;
   }
 
