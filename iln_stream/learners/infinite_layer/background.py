@@ -13,13 +13,13 @@ from iln_stream.learners.infinite_layer.engine import Engine
 from iln_stream.learners.infinite_layer.memory import Memory
 
 
-def remembered(engine: Engine, n: int) -> list[dict[Any, float]]:
+def remembered(engine: Engine, n: int, *, effects: bool = False) -> list[dict[Any, float]]:
     """Return the inputs of n events of an engine's memory, or of all if it has fewer.
 
     They are a random sample, in their order: the events whose numbers have the smallest hashes. So
     the samples of successive events differ by few events, and no period of the stream is favoured.
     Absent inputs are left out, as are categories that are 0, and hashed ones, which no engine
-    remembers.
+    remembers; with `effects`, the columns of their fields' effects are inputs, too.
     """
     numbers, rows = _kept(engine)
     chosen = np.sort(np.argsort(_hashed(numbers), kind="stable")[:n])
@@ -29,7 +29,7 @@ def remembered(engine: Engine, n: int) -> list[dict[Any, float]]:
         {
             name: value
             for name, value, indicator in zip(names, row, indicators, strict=True)
-            if value < ABSENT and not (indicator and value == 0.0) and not is_effect(name)
+            if value < ABSENT and not (indicator and value == 0.0) and (effects or not is_effect(name))
         }
         for row in rows[numbers[chosen] % len(rows)].tolist()
     ]

@@ -86,7 +86,11 @@ class EngineLearner(RestorableLearner):
         The mean absolute contribution to the prediction, as of `explain_one`, of remembered events
         compared with each other: see `mean_contributions`. Empty before there are two that differ.
         """
-        return mean_contributions(self, background_of(self))
+        from iln_stream.learners.infinite_layer.background import remembered
+
+        with self._turn:
+            events = remembered(self._engine, BACKGROUND, effects=True)
+        return mean_contributions(self, events)
 
     flags: tuple[FlagSpec, ...] = ()
     """Flags that an event may raise; see `iln_stream.reporting`."""
