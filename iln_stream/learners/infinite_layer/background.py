@@ -25,11 +25,12 @@ def remembered(engine: Engine, n: int, *, effects: bool = False) -> list[dict[An
     chosen = np.sort(np.argsort(_hashed(numbers), kind="stable")[:n])
     names = list(engine.inputs.columns.place)
     indicators = [input_of(name) != name for name in names]
+    left_out = [not effects and is_effect(name) for name in names]
     return [
         {
             name: value
-            for name, value, indicator in zip(names, row, indicators, strict=True)
-            if value < ABSENT and not (indicator and value == 0.0) and (effects or not is_effect(name))
+            for name, value, indicator, out in zip(names, row, indicators, left_out, strict=True)
+            if value < ABSENT and not (indicator and value == 0.0) and not out
         }
         for row in rows[numbers[chosen] % len(rows)].tolist()
     ]
