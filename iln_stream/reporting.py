@@ -43,7 +43,8 @@ class MetricSpec(NamedTuple):
         Returns the current value, or a mapping of values if there is a `label`; None or nan for no
         sample. Called from another thread than the learner's.
     label
-        Name of the label whose values are the keys of the mapping.
+        Name of the label whose values are the keys of the mapping. A tuple of names: the keys are
+        tuples, and others may export further samples of the same metric.
     of_process
         Whether a counter begins at 0 with each process; otherwise it is saved with the learner and
         resumes where its snapshot was.
@@ -54,8 +55,72 @@ class MetricSpec(NamedTuple):
     kind: Literal["counter", "gauge"]
     help: str
     read: Callable[[], float | Mapping[Any, float] | None]
-    label: str | None = None
+    label: str | tuple[str, ...] | None = None
     of_process: bool = False
+
+
+Samples: TypeAlias = dict[tuple[str, ...], float]
+"""Values by those of several labels."""
+
+ESSENTIAL = (
+    "iln_ready",
+    "iln_events_total",
+    "iln_labelled_events_total",
+    "iln_consumer_lag_records",
+    "iln_dead_letters_total",
+    "iln_error",
+    "iln_running_loss",
+    "iln_interval_coverage_ratio",
+    "iln_recent_error_ratio",
+    "iln_snapshot_last_success_timestamp_seconds",
+)
+"""The ten metrics that tell whether a run is well and its predictions are good."""
+
+_OF_RUN = ("model", "running_mean", "last_value", "class_frequencies", "majority_class")
+
+
+def errors_metric(read: Callable[[], Samples]) -> MetricSpec:
+    """Return the metric of errors, which the model, the baselines and a contest export."""
+    return MetricSpec(
+        "iln_error",
+        "gauge",
+        "Mean error. measure: mae (|prediction - y|), loss (as iln_running_loss; of contenders "
+        "half the squared error, or the log loss) or accuracy (share of events whose most "
+        "probable class came). over: the last window of labelled events, or all since the model "
+        "was created or the contender joined. of: the model, a baseline that looks at no input "
+        "(running_mean, last_value, class_frequencies, majority_class), or a contender.",
+        read,
+        ("measure", "over", "of"),
+    )
+
+
+def contender_label(name: str) -> str:
+    """Return a contender's value of the label `of`, which no baseline has."""
+    return f"{name} (contender)" if name in _OF_RUN else name
+
+
+def kept_keys_metric(read: Callable[[], Samples]) -> MetricSpec:
+    """Return the metric of keys, which models by key, aggregates and series export."""
+    return MetricSpec(
+        "iln_kept_keys",
+        "gauge",
+        "Keys that have a model (models; models_in_memory: those that are not only in the file of "
+        "keys), keys that have aggregates, and series of which earlier records are kept.",
+        read,
+        ("of",),
+    )
+
+
+def key_evictions_metric(read: Callable[[], Samples]) -> MetricSpec:
+    """Return the metric of keys that made room for others."""
+    return MetricSpec(
+        "iln_key_evictions_total",
+        "counter",
+        "Keys that left memory to make room for others: models and aggregates go into files if "
+        "there are snapshots, series are forgotten.",
+        read,
+        ("of",),
+    )
 
 
 @runtime_checkable

@@ -193,12 +193,12 @@ def test_a_run_outlives_its_broker(stoppable: KafkaBroker, start: Start) -> None
     running.wait_for_metrics(lambda now: now["iln_events_total"] > 100)
     stoppable.stop()
     seen = running.wait_for_metrics(lambda now: now["iln_events_total"] > 100)
-    assert seen["iln_consumer_lag"] > 0, "everything had been read before the outage"
+    assert seen["iln_consumer_lag_records"] > 0, "everything had been read before the outage"
     stoppable.start()
     assert running.runs, running.said
     produce(bootstrap, topic, [(None, event(1.0, 1.0))] * 1_000)
     running.wait_for_metrics(
-        lambda now: now["iln_events_total"] == 5_000 and now["iln_consumer_lag"] == 0
+        lambda now: now["iln_events_total"] == 5_000 and now["iln_consumer_lag_records"] == 0
     )
     assert running.terminate() == 0, running.said
     assert [each["offset"] for each in predictions(bootstrap, topic)] == list(range(5_000))

@@ -20,8 +20,8 @@ WINDOW = 100
 N = 600
 PENDING = 20
 
-SCORES = ("iln_baseline", "iln_running", "iln_windowed", "iln_interval")
-LABELS = {"baseline", "level"}
+SCORES = ("iln_error", "iln_running", "iln_interval")
+OF_RUN = {"model", "partition"}
 
 # Requests to this machine bypass any proxy in the environment.
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -91,7 +91,7 @@ def samples(page: str) -> dict[str, float]:
     """The scores on a page, by name and label."""
     return {
         " ".join(
-            [sample.name, *(sample.labels[each] for each in LABELS & sample.labels.keys())]
+            [sample.name, *(v for name, v in sample.labels.items() if name not in OF_RUN)]
         ): sample.value
         for family in text_string_to_metric_families(page)
         for sample in family.samples
@@ -129,17 +129,18 @@ def test_baselines_are_those_computed_from_the_records(uninterrupted: LastScrape
             labels.append(y)
     found = samples(uninterrupted.page)
     for name, of_it in zip(("running_mean", "last_value"), zip(*errors, strict=True), strict=True):
-        assert found[f"iln_baseline_mae {name}"] == pytest.approx(fmean(of_it[-WINDOW:]))
-        assert found[f"iln_baseline_running_mae {name}"] == pytest.approx(fmean(of_it))
+        assert found[f"iln_error mae window {name}"] == pytest.approx(fmean(of_it[-WINDOW:]))
+        assert found[f"iln_error mae all {name}"] == pytest.approx(fmean(of_it))
 
 
 def test_the_learner_is_scored_on_the_same_events(uninterrupted: LastScrape) -> None:
     """The learner's mean and the baselines' are over the same events, so they can be compared."""
     found = samples(uninterrupted.page)
     own = [abs(step.y_pred - step.y) for step in uninterrupted.steps if step.y is not None]
-    assert found["iln_windowed_mae"] == pytest.approx(fmean(own[-WINDOW:]))
+    assert found["iln_error mae window model"] == pytest.approx(fmean(own[-WINDOW:]))
     # On a random walk the last value is far better than the mean.
-    assert found["iln_baseline_mae last_value"] < found["iln_baseline_mae running_mean"]
+    trivial = [found[f"iln_error mae window {name}"] for name in ("last_value", "running_mean")]
+    assert trivial[0] < trivial[1]
     assert all(math.isfinite(value) for value in found.values())
 
 
@@ -153,9 +154,8 @@ def test_coverage_is_that_of_the_published_intervals(log: Path, uninterrupted: L
         hits = [
             low <= each["y"] <= high for each, (low, high) in zip(labelled, intervals, strict=True)
         ]
-        assert found[f"iln_interval_coverage {level}"] == fmean(hits)
-        error = found[f"iln_interval_coverage_error {level}"]
-        assert error == pytest.approx(fmean(hits) - float(level))
+        assert found[f"iln_interval_coverage_ratio observed {level}"] == fmean(hits)
+        assert found[f"iln_interval_coverage_ratio promised {level}"] == float(level)
 
 
 def test_classes_are_compared_with_their_frequencies(tmp_path: Path) -> None:
@@ -175,10 +175,11 @@ def test_classes_are_compared_with_their_frequencies(tmp_path: Path) -> None:
     losses = [0.0, *(-math.log(max(share, 1e-15)) for share in shares)]
     hits = [0.0, *(labels[n] == max("abc", key=labels[:n].count) for n in range(1, 300))]
     found = samples(scraped.page)
-    assert found["iln_baseline_loss class_frequencies"] == pytest.approx(fmean(losses[-WINDOW:]))
-    assert found["iln_baseline_running_loss class_frequencies"] == pytest.approx(fmean(losses))
-    assert found["iln_baseline_accuracy majority_class"] == pytest.approx(fmean(hits[-WINDOW:]))
-    assert found["iln_baseline_running_accuracy majority_class"] == pytest.approx(fmean(hits))
+    for over, last in (("window", WINDOW), ("all", 300)):
+        loss = found[f"iln_error loss {over} class_frequencies"]
+        assert loss == pytest.approx(fmean(losses[-last:]))
+        accuracy = found[f"iln_error accuracy {over} majority_class"]
+        assert accuracy == pytest.approx(fmean(hits[-last:]))
 
 
 def test_a_restart_goes_on_bit_for_bit(uninterrupted: LastScrape, tmp_path: Path) -> None:

@@ -31,40 +31,10 @@ def algorithm_1_metrics(learner: Callable[[], Any]) -> Sequence[MetricSpec]:
     """
     return (
         MetricSpec(
-            "iln_shrinks_total",
-            "counter",
-            "Events on which |E_t| >= 16 B, so that alpha was divided by 4.",
-            lambda: learner().n_shrinks,
-        ),
-        MetricSpec(
             "iln_alpha_l1",
             "gauge",
             "||alpha||_1, the sum of |alpha_i|.",
             lambda: learner().alpha_l1,
-        ),
-        MetricSpec(
-            "iln_support_points",
-            "gauge",
-            "Support points: the past inputs x_i that define the learned function.",
-            lambda: learner().n_support,
-        ),
-        MetricSpec(
-            "iln_estimate_variance",
-            "gauge",
-            "Variance of the last E_t, estimated from its own draws.",
-            lambda: learner().estimate_variance,
-        ),
-        MetricSpec(
-            "iln_draws",
-            "gauge",
-            "Draws m of the last E_t.",
-            lambda: 0 if (last := learner().last_update) is None else last.estimate.draws,
-        ),
-        MetricSpec(
-            "iln_draws_capped_total",
-            "counter",
-            "Events on which max_draws kept the estimate from its tolerated variance.",
-            lambda: learner().n_capped,
         ),
     )
 
@@ -85,19 +55,13 @@ def hashing_metrics(learner: Any) -> Sequence[MetricSpec]:
     """Return the metrics of a learner that hashes categories without a column."""
     return (
         MetricSpec(
-            "iln_inputs_hashed_total",
-            "counter",
-            "Inputs of learned events that were hashed because their field had no column left.",
-            lambda: learner.n_hashed,
-        ),
-        MetricSpec(
             "iln_hashed_names",
             "gauge",
             "Estimated number of distinct names that were hashed, within about 3 %.",
             lambda: learner.n_hashed_names,
         ),
         MetricSpec(
-            "iln_hashed_cells_occupied",
+            "iln_hashed_cells_occupied_ratio",
             "gauge",
             "Share of the cells for hashed names that are occupied; a new name shares a cell with "
             "this probability.",
@@ -117,7 +81,7 @@ def expert_metrics(learner: Any) -> Sequence[MetricSpec]:
             "expert",
         ),
         MetricSpec(
-            "iln_input_relevance",
+            "iln_input_relevance_ratio",
             "gauge",
             "Share of an input in how far inputs move predictions; the most relevant inputs.",
             seldom(most_relevant(lambda: learner.relevance)),
@@ -131,7 +95,7 @@ def mixture_metrics(learner: Any) -> Sequence[MetricSpec]:
     has_algorithm_1 = learner.first_order is not None
     return (
         MetricSpec(
-            "iln_drift",
+            "iln_recent_error_ratio",
             "gauge",
             "Mean |error| of about the last 50 events over that of the last 1000; about 1 if "
             "steady.",
@@ -139,13 +103,6 @@ def mixture_metrics(learner: Any) -> Sequence[MetricSpec]:
         ),
         *(algorithm_1_metrics(lambda: learner.first_order) if has_algorithm_1 else ()),
         *expert_metrics(learner),
-        MetricSpec(
-            "iln_units_redrawn_at",
-            "gauge",
-            "Events learned when an expert's hidden units were last drawn.",
-            lambda: learner.redrawn_at,
-            "expert",
-        ),
         *reset_metrics(learner),
         *columns_metrics(learner),
         *hashing_metrics(learner),

@@ -1,12 +1,12 @@
 """Trivial predictors that look at no input, scored on the same labelled events as the learner."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from math import log, nan
 from typing import Any
 
 from iln_stream.loop.scores import Window, plus, weights_of
 from iln_stream.loop.step import Step
-from iln_stream.reporting import MetricSpec
+from iln_stream.reporting import MetricSpec, Samples, errors_metric
 from iln_stream.state import StateDict, decode_name, encode_name
 
 
@@ -178,22 +178,14 @@ class RegressionBaselines(Baselines):
         self.by_name["last_value"].add(last_errors, weights)
 
     def metrics(self) -> Sequence[MetricSpec]:
-        return (
-            _metric(
-                "iln_baseline_mae",
-                "Like iln_windowed_mae, of always predicting the mean of the labels so far "
-                "(running_mean) or the last label (last_value).",
-                self.by_name,
-                lambda baseline: baseline.windowed,
-            ),
-            _metric(
-                "iln_baseline_running_mae",
-                "Like iln_running_mae, of always predicting the mean of the labels so far "
-                "(running_mean) or the last label (last_value).",
-                self.by_name,
-                lambda baseline: baseline.running,
-            ),
-        )
+        return (errors_metric(self._errors),)
+
+    def _errors(self) -> Samples:
+        found: Samples = {}
+        for name, baseline in self.by_name.items():
+            found["mae", "window", name] = baseline.windowed
+            found["mae", "all", name] = baseline.running
+        return found
 
     def summary(self) -> str:
         """Return the running MAE of the better baseline."""
@@ -270,33 +262,16 @@ class ClassificationBaselines(Baselines):
         return loss, 0.0 if y == max(counts, key=counts.__getitem__) else 1.0
 
     def metrics(self) -> Sequence[MetricSpec]:
-        frequencies, majority = ({name: self.by_name[name]} for name in self.by_name)
-        return (
-            _metric(
-                "iln_baseline_loss",
-                "Like iln_windowed_loss, of predicting each class with its frequency so far.",
-                frequencies,
-                lambda baseline: baseline.windowed,
-            ),
-            _metric(
-                "iln_baseline_running_loss",
-                "Like iln_running_loss, of predicting each class with its frequency so far.",
-                frequencies,
-                lambda baseline: baseline.running,
-            ),
-            _metric(
-                "iln_baseline_accuracy",
-                "Like iln_windowed_accuracy, of always predicting the most frequent class so far.",
-                majority,
-                lambda baseline: 1.0 - baseline.windowed,
-            ),
-            _metric(
-                "iln_baseline_running_accuracy",
-                "Like iln_running_accuracy, of always predicting the most frequent class so far.",
-                majority,
-                lambda baseline: 1.0 - baseline.running,
-            ),
-        )
+        return (errors_metric(self._errors),)
+
+    def _errors(self) -> Samples:
+        frequencies, majority = self.by_name.values()
+        return {
+            ("loss", "window", "class_frequencies"): frequencies.windowed,
+            ("loss", "all", "class_frequencies"): frequencies.running,
+            ("accuracy", "window", "majority_class"): 1.0 - majority.windowed,
+            ("accuracy", "all", "majority_class"): 1.0 - majority.running,
+        }
 
     def summary(self) -> str:
         """Return the log loss of the frequencies, and the accuracy of the majority class."""
@@ -318,12 +293,3 @@ class ClassificationBaselines(Baselines):
         self._counts = dict(zip(state["classes"], state["counts"], strict=True))
         self._n_labels = sum(state["counts"])
         self._majority = list(state["majority"])
-
-
-def _metric(
-    name: str, text: str, baselines: Mapping[str, Baseline], read: Callable[[Baseline], float]
-) -> MetricSpec:
-    def read_all() -> Mapping[str, float]:
-        return {baseline: read(scored) for baseline, scored in baselines.items()}
-
-    return MetricSpec(name, "gauge", text, read_all, "baseline")

@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from iln_stream.errors import IlnWarning, StateError
-from iln_stream.loop.pending import Pending, PendingStore
+from iln_stream.loop.pending import Pending, PendingStore, refused_labels_metric
 from iln_stream.loop.step import Step
 from iln_stream.records import DeadLetter, Example, MalformedError, payload_bytes
 from iln_stream.reporting import MetricSpec
@@ -652,18 +652,7 @@ class LateLabels:
                 lambda: dict(self.n_expired),
                 "reason",
             ),
-            MetricSpec(
-                "iln_early_labels",
-                "gauge",
-                "Labels that wait for their event.",
-                lambda: len(self._early),
-            ),
-            MetricSpec(
-                "iln_labels_without_event_total",
-                "counter",
-                "Labels that became dead letters because no event with their id waited.",
-                lambda: self.n_without_event,
-            ),
+            refused_labels_metric("no_event", lambda: self.n_without_event),
         )
 
     def begin_counts(self) -> None:

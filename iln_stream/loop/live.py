@@ -1,8 +1,9 @@
 """What a learner is doing now, as JSON for the live page: `GET /live`."""
 
 import json
+import re
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from math import isfinite
 from time import time
@@ -119,26 +120,13 @@ MOST_LABELS = 24
 
 CURVES = (
     "iln_running_loss",
-    "iln_windowed_loss",
-    "iln_running_mae",
-    "iln_windowed_mae",
-    "iln_running_accuracy",
-    "iln_windowed_accuracy",
-    "iln_baseline_mae",
-    "iln_baseline_running_mae",
-    "iln_baseline_loss",
-    "iln_baseline_running_loss",
-    "iln_baseline_accuracy",
-    "iln_baseline_running_accuracy",
-    "iln_interval_coverage",
+    "iln_error",
+    "iln_interval_coverage_ratio",
     "iln_shrink_frequency",
     "iln_alpha_l1",
     "iln_expert_weight",
-    "iln_drift",
-    "iln_contender_windowed_error",
-    "iln_contender_running_error",
-    "iln_contender_evidence_lower",
-    "iln_contender_evidence_upper",
+    "iln_recent_error_ratio",
+    "iln_contender_evidence",
     "iln_champion",
 )
 """The metrics that have curves. Each is a function of the events alone, not of clocks."""
@@ -169,10 +157,10 @@ class SampledCurves:
     >>> from iln_stream.loop.live import SampledCurves
     >>> from iln_stream.reporting import MetricSpec
     >>> curves = SampledCurves()
-    >>> drift = MetricSpec("iln_drift", "gauge", "Of the example.", lambda: 1.5)
+    >>> drift = MetricSpec("iln_recent_error_ratio", "gauge", "Of the example.", lambda: 1.5)
     >>> curves.sample(serial=8, events=8, specs=[drift])
     >>> curves.data(after=0)["series"], curves.due
-    ({'iln_drift': [1.5]}, 16)
+    ({'iln_recent_error_ratio': [1.5]}, 16)
 
     """
 
@@ -202,9 +190,7 @@ class SampledCurves:
             found = read(spec)
             if found is None:
                 continue
-            name = spec.name
-            labelled = {None: found} if isinstance(found, float | int) else found
-            for label, value in labelled.items():
+            for name, label, value in flat(spec, found):
                 column = columns.get((name, label))
                 if column is None:
                     column = self._new_column(name, label)
@@ -268,7 +254,7 @@ class SampledCurves:
     def restore(self, state: StateDict) -> None:
         """Restore a `state()`."""
         self.stride, self.due = state["stride"], state["due"]
-        self._columns = {(name, label): i for i, (name, label) in enumerate(state["columns"])}
+        self._columns = {renamed(*column): i for i, column in enumerate(state["columns"])}
         rows: Sequence[Sequence[float]] = state["values"].tolist()
         self._points = [
             (serial, events, tuple(row))
@@ -282,6 +268,35 @@ class SampledCurves:
             return None
         columns[name, label] = column = len(columns)
         return column
+
+
+_OF_0_2 = re.compile("iln_(baseline_|windowed_|running_)+(mae|loss|accuracy)")
+_RENAMED_SINCE = {
+    "iln_drift": "iln_recent_error_ratio",
+    "iln_interval_coverage": "iln_interval_coverage_ratio/observed",
+}
+
+
+def renamed(name: str, label: str | None) -> _Column:
+    """Return the name of a curve that release 0.2 sampled; those of contenders begin anew."""
+    if name == "iln_running_loss" or not (found := _OF_0_2.fullmatch(name)):
+        return _RENAMED_SINCE.get(name, name), label
+    over = "all" if "running_" in name else "window"
+    return f"iln_error/{found[2]}/{over}", label or "model"
+
+
+def flat(
+    spec: MetricSpec, found: float | Mapping[Any, float]
+) -> Iterator[tuple[str, Any, float | None]]:
+    """Yield name, label and value of each sample; all labels but the last are part of the name."""
+    if not isinstance(found, Mapping):
+        yield spec.name, None, found
+    elif isinstance(spec.label, tuple):
+        for (*others, label), value in found.items():
+            yield "/".join((spec.name, *others)), label, value
+    else:
+        for label, value in found.items():
+            yield spec.name, label, value
 
 
 def read(spec: MetricSpec) -> float | Mapping[Any, float] | None:
@@ -507,12 +522,14 @@ def _values(specs: Sequence[MetricSpec]) -> dict[str, Any]:
     """Return the values that a scrape would get now; a metric without a value is left out."""
     found: dict[str, Any] = {}
     for spec in specs:
-        value = read(spec)
-        if isinstance(value, Mapping):
-            found[spec.name] = plain({k: float(v) for k, v in value.items() if v is not None})
-        elif value is not None:
-            found[spec.name] = plain(float(value))
-    return found
+        if (value := read(spec)) is None:
+            continue
+        for name, label, each in flat(spec, value):
+            if label is None:
+                found[name] = each
+            elif each is not None:
+                found.setdefault(name, {})[label] = float(each)
+    return {name: plain(value) for name, value in found.items()}
 
 
 _TYPE = ("Content-Type", "application/json")

@@ -52,7 +52,7 @@ def label_metrics(
             lambda: float(labels.connected),
         ),
         MetricSpec(
-            "iln_labels_lag",
+            "iln_labels_lag_records",
             "gauge",
             "Offsets from the last handled label to the end of the log of labels; the end is "
             "looked up when labels are fetched.",
@@ -251,22 +251,12 @@ class ModelMetrics(Listener):
                 lambda: self.n_dead_letters,
             ),
             MetricSpec(
-                "iln_repeated_events_total",
-                "counter",
-                "Records skipped because they repeat a recent event or label.",
-                lambda: self.n_repeats,
-            ),
-            MetricSpec(
                 "iln_skipped_records_total",
                 "counter",
-                "Records skipped because where is not true of them, or a decoder returned None.",
-                lambda: self.n_skipped,
-            ),
-            MetricSpec(
-                "iln_commands_total",
-                "counter",
-                "Commands of the log that were carried out, such as promotions.",
-                lambda: self.n_commands,
+                "Records skipped because they repeat a recent event or label (repeated), or "
+                "because where is not true of them or a decoder returned None (no_event).",
+                lambda: {"repeated": self.n_repeats, "no_event": self.n_skipped},
+                "reason",
             ),
             MetricSpec(
                 "iln_source_connected",
@@ -281,7 +271,7 @@ class ModelMetrics(Listener):
                 lambda: self._n_partitions() - self._n_partitions_before,
             ),
             MetricSpec(
-                "iln_consumer_lag",
+                "iln_consumer_lag_records",
                 "gauge",
                 "Offsets from the last learned record to the end of the source; the end is looked "
                 "up when records are fetched.",
@@ -424,7 +414,10 @@ class Metrics(Collector):
         """
         for spec in specs:
             exported = self._specs.setdefault(spec.name, [])
-            if any(_differ(other, spec) or same == labels for same, other in exported):
+            shared = isinstance(spec.label, tuple)
+            if any(
+                _differ(other, spec) or (same == labels and not shared) for same, other in exported
+            ):
                 raise IlnError(
                     f"metric {spec.name} of {'/'.join(labels)}: another metric has this name, with "
                     "another kind or label or for the same model; rename it"
@@ -469,7 +462,8 @@ def _family(labelled: Sequence[tuple[Labels, MetricSpec]]) -> Metric:
     """Return one metric with the samples of all learners that export it."""
     _, first = labelled[0]
     kind = CounterMetricFamily if first.kind == "counter" else GaugeMetricFamily
-    names = LABELS if first.label is None else (*LABELS, first.label)
+    own = first.label or ()
+    names = (*LABELS, *(own if isinstance(own, tuple) else (own,)))
     family = kind(first.name, first.help, labels=names)
     for labels, spec in labelled:
         try:
@@ -487,10 +481,10 @@ def _family(labelled: Sequence[tuple[Labels, MetricSpec]]) -> Metric:
 
 def _samples(spec: MetricSpec) -> Iterator[tuple[tuple[str, ...], float]]:
     found = spec.read()
-    values = found.items() if isinstance(found, Mapping) else [(None, found)]
+    values = found.items() if isinstance(found, Mapping) else [((), found)]
     for label, value in values:
         if value is not None and not math.isnan(number := float(value)):
-            yield () if spec.label is None else (str(label),), number
+            yield (str(label),) if isinstance(spec.label, str) else label, number
 
 
 def _differ(one: MetricSpec, other: MetricSpec) -> bool:

@@ -4,7 +4,7 @@ import json
 import struct
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, compress
 from struct import Struct
@@ -16,6 +16,18 @@ from numpy.typing import NDArray
 from iln_stream.loop.step import Prediction, Token
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import ArrayBlock, StateDict, decode_name, encode_name
+
+
+def refused_labels_metric(reason: str, read: Callable[[], int]) -> MetricSpec:
+    """Return the metric of labels that became dead letters, for one reason."""
+    return MetricSpec(
+        "iln_labels_refused_total",
+        "counter",
+        "Labels that became dead letters: no event with their id waited (no_event), or another "
+        "label of the event was learned (corrected).",
+        lambda: {(reason,): read()},
+        ("reason",),
+    )
 
 
 class Pending(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from iln_stream.loop.pending import refused_labels_metric
 from iln_stream.records import Example, MalformedError
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict, decode_name, encode_name
@@ -90,14 +91,7 @@ class RecentIds:
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""
-        return (
-            MetricSpec(
-                "iln_corrected_labels_total",
-                "counter",
-                "Labels that became dead letters because another label of the event was learned.",
-                lambda: self.n_corrected,
-            ),
-        )
+        return (refused_labels_metric("corrected", lambda: self.n_corrected),)
 
     def state(self) -> StateDict:
         """Return ids and labels, oldest first."""

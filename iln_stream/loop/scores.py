@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from iln_stream.loop.step import Step
-from iln_stream.reporting import FlagSpec, MetricSpec
+from iln_stream.reporting import FlagSpec, MetricSpec, Samples, errors_metric
 from iln_stream.state import StateDict
 
 Answers = Sequence[Mapping[Hashable, float]]
@@ -238,6 +238,9 @@ class Scores:
     error_name = "error"
     """Name of the error in the state."""
 
+    measure = "error"
+    """What is exported of the error: its name in the metric."""
+
     def __init__(self, window: int = 1000, flags: Sequence[FlagSpec] = ()) -> None:
         if window < 1:
             raise ValueError(f"window = {window} must be at least 1 event")
@@ -308,18 +311,21 @@ class Scores:
                 "the log loss.",
                 lambda: self.running_loss,
             ),
-            MetricSpec(
-                "iln_windowed_loss",
-                "gauge",
-                "Like iln_running_loss, over the last window of labelled events.",
-                _mean_of(self.window_loss),
-            ),
-            *self._error_metrics(),
+            errors_metric(self._errors),
             *flags,
         )
 
-    def _error_metrics(self) -> Sequence[MetricSpec]:
-        raise NotImplementedError
+    def _errors(self) -> Samples:
+        return {
+            ("loss", "window", "model"): self.window_loss.mean,
+            ("loss", "all", "model"): self.running_loss,
+            (self.measure, "window", "model"): self.measured(self.window_error.mean),
+            (self.measure, "all", "model"): self.measured(self.running_error),
+        }
+
+    def measured(self, error: float) -> float:
+        """Return what is exported of a mean error."""
+        return error
 
     def summary(self) -> str:
         """Return the running scores as text."""
@@ -362,26 +368,11 @@ class RegressionScores(Scores):
     """Loss and absolute error, in y's units."""
 
     error_name = "absolute_error"
+    measure = "mae"
 
     def errors(self, steps: Sequence[Step]) -> list[float]:
         """Return |y_pred - y| of each step."""
         return [abs(step.y_pred - step.y) for step in steps]
-
-    def _error_metrics(self) -> Sequence[MetricSpec]:
-        return (
-            MetricSpec(
-                "iln_running_mae",
-                "gauge",
-                "Mean of |prediction - y| since the model was created, in the units of y.",
-                lambda: self.running_error,
-            ),
-            MetricSpec(
-                "iln_windowed_mae",
-                "gauge",
-                "Like iln_running_mae, over the last window of labelled events.",
-                _mean_of(self.window_error),
-            ),
-        )
 
     def summary(self) -> str:
         """Return loss and MAE."""
@@ -400,6 +391,7 @@ class ClassificationScores(Scores):
     """
 
     error_name = "misclassification"
+    measure = "accuracy"
 
     def __init__(self, window: int = 1000, flags: Sequence[FlagSpec] = ()) -> None:
         super().__init__(window, flags)
@@ -415,31 +407,29 @@ class ClassificationScores(Scores):
         """Return 0 for each step whose most probable class is y, else 1."""
         return [float(_most_probable(step.y_pred) != step.y) for step in steps]
 
-    def _error_metrics(self) -> Sequence[MetricSpec]:
-        return (
-            MetricSpec(
-                "iln_running_accuracy",
-                "gauge",
-                "Share of events whose class was predicted as most probable, since the model was "
-                "created.",
-                lambda: 1.0 - self.running_error,
-            ),
-            MetricSpec(
-                "iln_windowed_accuracy",
-                "gauge",
-                "Like iln_running_accuracy, over the last window of labelled events.",
-                lambda: 1.0 - self.window_error.mean,
-            ),
-            *(
-                MetricSpec(each.name, "gauge", each.help, partial(self._over_window, each.measure))
-                for each in _WINDOWED
-            ),
-        )
+    def measured(self, error: float) -> float:
+        """Return the accuracy."""
+        return 1.0 - error
 
-    def _over_window(self, measure: Callable[[Any, Any, Any], float]) -> float:
+    def metrics(self) -> Sequence[MetricSpec]:
+        of_probabilities = MetricSpec(
+            "iln_probability_score",
+            "gauge",
+            "Scores of probabilities over the last window of labelled events: roc_auc (the chance "
+            "that an event of the rarer class has a higher probability of it than another one; of "
+            "more than two classes the mean), pr_auc (average precision of the rarer class; a "
+            "constant prediction has the class's share), brier (mean squared error of a class's "
+            "probability) and calibration_error (mean distance between confidence and share of "
+            "hits, in ten bins).",
+            self._probability_scores,
+            "measure",
+        )
+        return (*super().metrics(), of_probabilities)
+
+    def _probability_scores(self) -> Mapping[str, float]:
         answers = list(self.window_answers)
         y_pred, y, w = zip(*answers, strict=True) if answers else ((), (), ())
-        return measure(y_pred, y, w)
+        return {name: score(y_pred, y, w) for name, score in _OF_PROBABILITIES.items()}
 
     def summary(self) -> str:
         """Return log loss and accuracy."""
@@ -464,38 +454,12 @@ class ClassificationScores(Scores):
         )
 
 
-class _OverWindow(NamedTuple):
-    """A measure of the window's probabilities, and the metric that shows it."""
-
-    name: str
-    help: str
-    measure: Callable[[Any, Any, Any], float]
-
-
-_WINDOWED = (
-    _OverWindow(
-        "iln_windowed_roc_auc",
-        "Probability that an event of the rarer class got a higher probability of it than one of "
-        "the other, over the last window; of more than two classes the mean.",
-        partial(by_class, roc_auc),
-    ),
-    _OverWindow(
-        "iln_windowed_pr_auc",
-        "Average precision of the rarer class over the last window; a constant prediction has the "
-        "class's share.",
-        partial(by_class, average_precision),
-    ),
-    _OverWindow(
-        "iln_windowed_brier",
-        "Brier score over the last window: the mean squared error of a class's probability.",
-        brier_score,
-    ),
-    _OverWindow(
-        "iln_windowed_calibration_error",
-        "Mean distance between confidence and share of hits over the last window, in ten bins.",
-        calibration_error,
-    ),
-)
+_OF_PROBABILITIES: Mapping[str, Callable[[Any, Any, Any], float]] = {
+    "roc_auc": partial(by_class, roc_auc),
+    "pr_auc": partial(by_class, average_precision),
+    "brier": brier_score,
+    "calibration_error": calibration_error,
+}
 
 
 _NO_CLASS = object()
@@ -569,31 +533,23 @@ class Coverage:
             return ()
         return (
             MetricSpec(
-                "iln_interval_coverage",
+                "iln_interval_coverage_ratio",
                 "gauge",
                 "Share of labels that the interval of this level contained, over the last window "
-                "of labelled events.",
+                "of labelled events (observed), and the level itself once that window is full "
+                "(promised).",
                 self._shares,
-                "level",
-            ),
-            MetricSpec(
-                "iln_interval_coverage_error",
-                "gauge",
-                "iln_interval_coverage minus the level; no sample before the window is full.",
-                self._errors,
-                "level",
+                ("of", "level"),
             ),
         )
 
-    def _shares(self) -> Mapping[str, float]:
-        return {repr(level): window.mean for level, window in self._by_level()}
-
-    def _errors(self) -> Mapping[str, float]:
-        return {
-            repr(level): window.mean - level
-            for level, window in self._by_level()
-            if len(window.values()) == self._size
-        }
+    def _shares(self) -> Samples:
+        found: Samples = {}
+        for level, window in self._by_level():
+            found["observed", repr(level)] = window.mean
+            if len(window.values()) == self._size:
+                found["promised", repr(level)] = level
+        return found
 
     def _by_level(self) -> Iterable[tuple[float, Window]]:
         return zip(self._levels, self._windows, strict=True)

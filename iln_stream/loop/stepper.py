@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import isfinite
 from time import perf_counter
 from typing import Any
@@ -22,7 +22,7 @@ from iln_stream.loop.step import (
 )
 from iln_stream.loop.task import LARGEST_LABEL, Task
 from iln_stream.records import Example
-from iln_stream.reporting import MetricSpec, Report, find_reporter
+from iln_stream.reporting import Report, find_reporter
 from iln_stream.streams import Record
 
 log = logging.getLogger(__name__)
@@ -149,22 +149,10 @@ class Stepper:
             warnings.warn(
                 "an event waits for its label since a release, or a learner, that computed other "
                 "things for it: its label, and those of others like it, are learned as if the "
-                "events came with them (iln_labels_without_token_total)",
+                "events came with them",
                 IlnWarning,
                 stacklevel=2,
             )
-
-    def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
-        return (
-            MetricSpec(
-                "iln_labels_without_token_total",
-                "counter",
-                "Late labels that were learned as if their events came with them, because these "
-                "were predicted by a release whose learner has other experts.",
-                lambda: self.n_without_token,
-            ),
-        )
 
     def _score(self, y_pred: Prediction, y: Any) -> tuple[float, tuple[str, ...]]:
         """Return loss and flags of the label just learned; the loss is the task's by default."""

@@ -425,12 +425,18 @@ class EnvelopeDecoder:
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the count of numbers that came as text."""
-        return (
-            MetricSpec(
-                "iln_numbers_as_categories_total",
-                "counter",
-                "Inputs of events that are numbers as text, which are read as categories.",
-                lambda: self.n_numbers_as_text,
-                of_process=True,
-            ),
-        )
+        spec = suspicious_metric(lambda: {"number_as_category": self.n_numbers_as_text})
+        return (spec._replace(of_process=True),)
+
+
+def suspicious_metric(read: Callable[[], Mapping[str, float]]) -> MetricSpec:
+    """Return the metric of inputs that are perhaps read in another way than the sender meant."""
+    return MetricSpec(
+        "iln_inputs_suspicious_total",
+        "counter",
+        "Inputs that the sender may have meant otherwise: texts that are taken as numbers or "
+        "booleans (text_as_number, text_as_boolean), and numbers as text in events, which are read "
+        "as categories (number_as_category).",
+        read,
+        "kind",
+    )

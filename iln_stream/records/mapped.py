@@ -17,6 +17,7 @@ from iln_stream.records.decoding import (
     Example,
     MalformedError,
     one_hot,
+    suspicious_metric,
     too_many_inputs,
 )
 from iln_stream.records.fields import CROSS, RECORDS_KEY, FieldMapping, UnseenFields
@@ -429,13 +430,7 @@ class MappedDecoder:
         """
         of_parser = getattr(self._parse, "metrics", tuple)
         return (
-            MetricSpec(
-                "iln_values_coerced_total",
-                "counter",
-                "Texts of inputs that were taken as numbers or booleans.",
-                lambda: dict(self.n_coerced),
-                "type",
-            ),
+            suspicious_metric(lambda: {f"text_as_{kind}": n for kind, n in self.n_coerced.items()}),
             MetricSpec(
                 "iln_values_missing_total",
                 "counter",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from iln_stream.records.time_inputs import Lags, TimeFeatures
-from iln_stream.reporting import MetricSpec
+from iln_stream.reporting import MetricSpec, kept_keys_metric, key_evictions_metric
 from iln_stream.state import StateDict
 
 MOST_SERIES = 10_000
@@ -111,12 +111,9 @@ class SeriesInputs:
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the number of series, and of those that were forgotten."""
         return (
-            MetricSpec("iln_series", "gauge", "Series of which earlier records are kept.",
-                       lambda: len(self._kept)),
-            MetricSpec("iln_series_evicted_total", "counter",
-                       "Series that were forgotten to make room for others.",
-                       lambda: self.n_evicted),
-        )  # fmt: skip
+            kept_keys_metric(lambda: {("series",): len(self._kept)}),
+            key_evictions_metric(lambda: {("series",): self.n_evicted}),
+        )
 
     def state(self) -> StateDict:
         """Return all series, the one whose last record came first at the beginning."""

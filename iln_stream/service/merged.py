@@ -9,6 +9,7 @@ from time import time
 from typing import Any, NamedTuple
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from prometheus_client import ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
@@ -16,6 +17,8 @@ from prometheus_client.registry import Collector
 from iln_stream._version import __version__
 from iln_stream.loop.live import after_of, answer_json, refuse_after, state_of
 from iln_stream.service.supervisor import Supervisor
+
+_PROCESS = "process_"
 
 _SECONDS = 2.0
 """Time for an answer: well below the interval at which Prometheus scrapes."""
@@ -118,7 +121,11 @@ class SteadyCounters:
             self._before = dict(self._shown)
         for family in families:
             if family.type in ("counter", "histogram"):
-                adds = family.type == "histogram" or f"{family.name}_total" in of_process
+                adds = (
+                    family.type == "histogram"
+                    or f"{family.name}_total" in of_process
+                    or family.name.startswith(_PROCESS)
+                )
                 self._correct(family, adds)
             yield family
 
@@ -138,7 +145,8 @@ class SteadyCounters:
 class MergedMetrics(Collector):
     """Asks each worker for its metrics, and puts the samples of a name together.
 
-    Samples keep their labels: those of different workers have to differ in one. A worker that does
+    Samples keep their labels: those of different workers have to differ in one, and those of a
+    process (`process_cpu_seconds_total`) get the label `worker`. A worker that does
     not answer has no samples until it does. Counters never go back (`SteadyCounters`).
 
     Parameters
@@ -172,7 +180,8 @@ class MergedMetrics(Collector):
             "How often the process of this worker was restarted after a failure.",
             labels=["worker"],
         )
-        found: dict[str, Metric] = {each.name: each for each in (up, restarts)}
+        own = ProcessCollector(registry=None).collect()
+        found: dict[str, Metric] = {each.name: each for each in (up, restarts, *own)}
         children = [worker.child for worker in self._workers]
         answers = self._scraper.ask([worker.url("/metrics") for worker in self._workers])
         for worker, child, answer in zip(self._workers, children, answers, strict=True):
@@ -187,6 +196,9 @@ class MergedMetrics(Collector):
             families = text_string_to_metric_families(answer.text)
             counters = self._counters[worker.number]
             for family in counters.steady(child.pid, families, child.counters_of_process):
+                if family.name.startswith(_PROCESS):
+                    for sample in family.samples:
+                        sample.labels["worker"] = label[0]
                 known = found.setdefault(family.name, family)
                 if known is not family:
                     known.samples.extend(family.samples)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 
+from prometheus_client import ProcessCollector
 from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
+from iln_stream._version import __version__
 from iln_stream.kernels.cpu import BASELINES, VARIABLE, pinned
 from iln_stream.loop import Listener
 from iln_stream.loop.live import LiveModel, live_route
@@ -56,6 +58,17 @@ def ready_metric(not_ready: Callable[[], Sequence[str]]) -> MetricSpec:
         "1 while /ready says ready, else 0: the learner compiles, learns history files, warms up "
         "challengers, or waits for a broker.",
         lambda: float(not not_ready()),
+    )
+
+
+def build_metric(learner: str) -> MetricSpec:
+    """Return the metric that says which release runs, with which learner."""
+    return MetricSpec(
+        "iln_build_info",
+        "gauge",
+        "1, with the release and the learner of the run.",
+        lambda: {(__version__, learner): 1.0},
+        ("version", "learner"),
     )
 
 
@@ -111,6 +124,7 @@ class Service:
         check_settings(settings)
         self.settings = settings
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
         self.workers: list[Worker] = []
         self.was_stopped = False
         self._serves = serves
@@ -132,7 +146,8 @@ class Service:
             return model, partition_label(reader.partitions)
 
         for each_reader in parts:  # before there is a learner
-            metrics.export(labels_of(each_reader), [ready_metric(self.not_ready)])
+            always = [ready_metric(self.not_ready), build_metric(settings.learner)]
+            metrics.export(labels_of(each_reader), always)
 
         def watch(reader: Reader) -> HistoryProgress:
             progress = self._history = HistoryProgress(len(settings.warm_start))

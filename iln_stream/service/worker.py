@@ -344,8 +344,6 @@ class Worker:
                 never_learned=self.watched.scores.n_events == 0,
             )
             self.watched.n_in_hand = self.loop.n_in_hand
-            if assembly.late is not None:
-                metrics.export(self.watched.labels, self.loop.stepper.metrics())
             if isinstance(self.source, Sequencer):
                 n_labels = partial(self.loop.n_in_hand, labels=True)
                 metrics.export(self.watched.labels, label_metrics(self.source, n_labels))

@@ -84,7 +84,7 @@ def progress_line(families: Iterable[Metric], shares: Sequence[Sequence[int]]) -
     >>> from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
     >>> from iln_stream.service.worker_processes import progress_line
     >>> events = CounterMetricFamily("iln_events", "Of the example.", labels=["partition"])
-    >>> lag = GaugeMetricFamily("iln_consumer_lag", "Of the example.", labels=["partition"])
+    >>> lag = GaugeMetricFamily("iln_consumer_lag_records", "Of the example.", labels=["partition"])
     >>> for partition in range(3):
     ...     events.add_metric([str(partition)], 1000)
     ...     lag.add_metric([str(partition)], partition)
@@ -93,7 +93,10 @@ def progress_line(families: Iterable[Metric], shares: Sequence[Sequence[int]]) -
 
     """
     worker_of = {str(partition): i for i, own in enumerate(shares) for partition in own}
-    totals = {"iln_events_total": [0.0] * len(shares), "iln_consumer_lag": [0.0] * len(shares)}
+    totals = {
+        "iln_events_total": [0.0] * len(shares),
+        "iln_consumer_lag_records": [0.0] * len(shares),
+    }
     for family in families:
         for sample in family.samples:
             if sample.name in totals:

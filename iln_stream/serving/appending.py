@@ -230,7 +230,7 @@ class Appending:
                 self._resolve(group, _failure(error))
                 raise
             n_new = sum(place.is_new for place in places)
-            self._metrics.appended(n_new, len(places) - n_new, len(places))
+            self._metrics.appended(n_new, len(places) - n_new)
             for place in places:
                 if place.offset >= self.ends.get(place.partition, 0):
                     self.ends[place.partition] = place.offset + 1

@@ -17,7 +17,6 @@ ROUTES = frozenset(
     )
 )
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-GROUPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
 class ModelState(Protocol):
@@ -31,11 +30,6 @@ class ModelState(Protocol):
     @property
     def version(self) -> int:
         """Its version; 0: none yet."""
-        ...
-
-    @property
-    def load_seconds(self) -> float:
-        """Seconds that its version took to load."""
         ...
 
     @property
@@ -72,36 +66,31 @@ class ApiMetrics:
             "iln_api_refusals", "Requests refused, by reason.", ("reason",), registry=registry
         )
         self._predicted = Counter("iln_api_predictions", "Predictions answered.", registry=registry)
-        self._appended = Counter(
-            "iln_api_appended_events", "Events and labels appended to the log.", registry=registry
-        )
-        self._repeated = Counter(
-            "iln_api_repeated_events",
-            "Events and labels not appended because the log had them.",
+        self._events = Counter(
+            "iln_api_events",
+            "Events and labels that were appended to the log, or not because it had them "
+            "(repeated).",
+            ("outcome",),
             registry=registry,
         )
         self._queue = Gauge(
-            "iln_api_queue_length", "Events that wait to be appended.", registry=registry
+            "iln_api_queue_events", "Events that wait to be appended.", registry=registry
         )
-        self._groups = Histogram(
-            "iln_api_group_size",
-            "Events appended in one durable write.",
-            buckets=GROUPS,
+        self._suspicious = Counter(
+            "iln_api_inputs_suspicious",
+            "Inputs that the client may have meant otherwise: numbers as text, which are read as "
+            "categories (number_as_category), and inputs of predictions that the learner has not "
+            "learned, and ignores (unknown).",
+            ("kind",),
             registry=registry,
         )
-        self._numbers_as_text = Counter(
-            "iln_api_numbers_as_categories",
-            "Inputs that are numbers as text, which are read as categories.",
-            registry=registry,
-        )
-        self._unknown = Counter(
-            "iln_api_unknown_inputs",
-            "Inputs of predictions that the learner has not learned, and ignores.",
-            registry=registry,
-        )
+        for outcome in ("appended", "repeated"):
+            self._events.labels(outcome)
+        for kind in ("number_as_category", "unknown"):
+            self._suspicious.labels(kind)
         self._texts = NumbersAsText()
         self._backlog = Gauge(
-            "iln_api_backlog",
+            "iln_api_backlog_records",
             "Records between the learner's published position and the end of the log.",
             registry=registry,
         )
@@ -120,11 +109,11 @@ class ApiMetrics:
     def got(self, events: Iterable[Inputs]) -> None:
         """Count inputs of events that are numbers as text; warn once of each name."""
         if n := sum(map(self._texts.watch, events)):
-            self._numbers_as_text.inc(n)
+            self._suspicious.labels("number_as_category").inc(n)
 
     def not_learned(self, n: int) -> None:
         """Count inputs that the learner does not know."""
-        self._unknown.inc(n)
+        self._suspicious.labels("unknown").inc(n)
 
     def refused(self, reason: str) -> None:
         """Count a request that was not carried out."""
@@ -134,11 +123,10 @@ class ApiMetrics:
         """Count predictions."""
         self._predicted.inc(n)
 
-    def appended(self, n_new: int, n_known: int, group: int) -> None:
+    def appended(self, n_new: int, n_known: int) -> None:
         """Count a group of appended events."""
-        self._appended.inc(n_new)
-        self._repeated.inc(n_known)
-        self._groups.observe(group)
+        self._events.labels("appended").inc(n_new)
+        self._events.labels("repeated").inc(n_known)
 
     def queued(self, n: int) -> None:
         """Set the number of waiting events."""
@@ -150,7 +138,7 @@ class ApiMetrics:
 
 
 class ModelCollector(Collector):
-    """Exports version and age of each model; read at a scrape.
+    """Exports the age of each model; read at a scrape.
 
     Parameters
     ----------
@@ -164,14 +152,8 @@ class ModelCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
-        version = GaugeMetricFamily(
-            "iln_api_model_version", "Number of the version that predicts.", labels=("model",)
-        )
         age = GaugeMetricFamily(
             "iln_api_model_age_seconds", "Time since the version was published.", labels=("model",)
-        )
-        seconds = GaugeMetricFamily(
-            "iln_api_model_load_seconds", "Time to load the version.", labels=("model",)
         )
         failures = CounterMetricFamily(
             "iln_api_model_failures", "Versions that could not be loaded.", labels=("model",)
@@ -179,7 +161,5 @@ class ModelCollector(Collector):
         for name, model in tuple(self._models):
             failures.add_metric((name,), model.n_failures)
             if model.version:
-                version.add_metric((name,), model.version)
                 age.add_metric((name,), model.age)
-                seconds.add_metric((name,), model.load_seconds)
-        return iter((version, age, seconds, failures))
+        return iter((age, failures))

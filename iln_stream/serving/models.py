@@ -45,10 +45,6 @@ class FollowedModel:
         return 0 if self.predictor is None else self.predictor.published.version
 
     @property
-    def load_seconds(self) -> float:
-        return 0.0 if self.predictor is None else self.predictor.published.load_seconds
-
-    @property
     def age(self) -> float:
         return 0.0 if self.predictor is None else self.predictor.age
 

@@ -8,6 +8,7 @@ import sys
 from functools import partial
 
 import uvicorn
+from prometheus_client import ProcessCollector
 from prometheus_client.registry import CollectorRegistry
 
 from iln_stream.errors import is_loopback, names_of
@@ -67,6 +68,7 @@ class ApiServer:
         mutual = settings.tls_client_ca is not None
         _check_reach(settings, tokens is not None, context is not None)
         self._metrics = ApiMetrics(CollectorRegistry())
+        ProcessCollector(registry=self._metrics.registry)
         models = Models(
             settings.models,
             settings.interval_level,

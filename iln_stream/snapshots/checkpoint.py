@@ -283,14 +283,7 @@ class Checkpoint:
                 self._of_newest(_when),
             ),
             MetricSpec(
-                "iln_snapshot_offset",
-                "gauge",
-                "Where a run would resume from the newest snapshot: an offset, or of several "
-                "partitions the sum of their offsets.",
-                self._of_newest(lambda header: header.next_offset),
-            ),
-            MetricSpec(
-                "iln_snapshot_lag",
+                "iln_snapshot_lag_records",
                 "gauge",
                 "Records since the newest snapshot, which a run would read again after a crash.",
                 lambda: self.lag,

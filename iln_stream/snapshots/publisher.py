@@ -527,12 +527,6 @@ class Publisher(Listener):
         writer = self._writer
         return (
             MetricSpec(
-                "iln_published_version",
-                "gauge",
-                "Number of the last version of the learner that was published.",
-                lambda: self.version,
-            ),
-            MetricSpec(
                 "iln_published_timestamp_seconds",
                 "gauge",
                 "When the learner was copied for the last published version.",
@@ -550,12 +544,6 @@ class Publisher(Listener):
                 "gauge",
                 "Time to write the last version in the background.",
                 lambda: writer.seconds,
-            ),
-            MetricSpec(
-                "iln_publish_bytes",
-                "gauge",
-                "Size of the last published version.",
-                lambda: writer.n_bytes,
             ),
             MetricSpec(
                 "iln_publish_failures_total",

@@ -29,7 +29,8 @@ def running(baselines):
 
 
 def read(baselines):
-    return {(m.name, by): v for m in baselines.metrics() for by, v in m.read().items()}
+    (metric,) = baselines.metrics()
+    return metric.read()
 
 
 @given(st.lists(st.floats(-1e6, 1e6) | st.none(), max_size=60), st.integers(1, 10))
@@ -77,9 +78,7 @@ def test_majority_class():
     baselines.update([step(y) for y in ["a", "a", "b", "b", "b", "b"]])
     # No class; a, a, a, a predicted; then b.
     assert running(baselines)["majority_class"] == pytest.approx(4 / 6)
-    assert read(baselines)[("iln_baseline_running_accuracy", "majority_class")] == pytest.approx(
-        2 / 6
-    )
+    assert read(baselines)["accuracy", "all", "majority_class"] == pytest.approx(2 / 6)
 
 
 def test_a_late_label_is_compared_with_what_was_known_at_the_prediction():

@@ -17,7 +17,8 @@ def step(y, *intervals, event_id=None, late=False):
 
 
 def read(coverage):
-    return {(m.name, level): v for m in coverage.metrics() for level, v in m.read().items()}
+    (metric,) = coverage.metrics()
+    return metric.read()
 
 
 numbers = st.floats(-5, 5)
@@ -35,12 +36,10 @@ def test_shares_of_the_last_window(rows, window):
     if recent:
         inner = sum(low <= y <= low + width for y, low, width in recent) / len(recent)
         outer = sum(low - 1.0 <= y <= low + width + 1.0 for y, low, width in recent) / len(recent)
-        assert found["iln_interval_coverage", "0.5"] == pytest.approx(inner)
-        assert found["iln_interval_coverage", "0.9"] == pytest.approx(outer)
-    of_errors = [key for key in found if key[0] == "iln_interval_coverage_error"]
-    assert len(of_errors) == (2 if len(rows) >= window else 0)
-    if of_errors:
-        assert found["iln_interval_coverage_error", "0.9"] == pytest.approx(outer - 0.9)
+        assert found["observed", "0.5"] == pytest.approx(inner)
+        assert found["observed", "0.9"] == pytest.approx(outer)
+    promised = {level for of, level in found if of == "promised"}
+    assert promised == ({"0.5", "0.9"} if len(rows) >= window else set())
 
 
 def test_steps_without_intervals_do_not_count():
@@ -48,7 +47,7 @@ def test_steps_without_intervals_do_not_count():
     coverage = Coverage((0.9,), 10)
     coverage.update([step(1.0), step(None, (0.0, 2.0)), step(1.0, event_id="unknown", late=True)])
     coverage.update([step(1.0, (0.0, 2.0))])
-    assert read(coverage) == {("iln_interval_coverage", "0.9"): 1.0}
+    assert read(coverage) == {("observed", "0.9"): 1.0}
 
 
 def test_no_metrics_without_levels():
@@ -82,5 +81,5 @@ def test_levels_that_changed():
     before.update([step(1.0, (0.0, 2.0))])
     after.restore(before.state())
     found = read(after)
-    assert found["iln_interval_coverage", "0.9"] == 1.0
-    assert found["iln_interval_coverage", "0.5"] != found["iln_interval_coverage", "0.5"]
+    assert found["observed", "0.9"] == 1.0
+    assert found["observed", "0.5"] != found["observed", "0.5"]

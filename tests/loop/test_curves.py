@@ -14,7 +14,7 @@ class Counted:
     def __init__(self):
         self.n = 0
         self.specs = [
-            MetricSpec("iln_drift", "gauge", "n.", lambda: float(self.n)),
+            MetricSpec("iln_recent_error_ratio", "gauge", "n.", lambda: float(self.n)),
             MetricSpec("iln_expert_weight", "gauge", "By label.", self.weights, "expert"),
         ]
 
@@ -40,7 +40,7 @@ def test_bounded(n):
     stride = data["stride"]
     assert data["serials"] == list(range(stride, n + 1, stride))
     assert len(data["serials"]) < MOST_POINTS
-    assert data["series"].get("iln_drift", []) == [float(n) for n in data["serials"]]
+    assert data["series"].get("iln_recent_error_ratio", []) == [float(n) for n in data["serials"]]
     assert n < MOST_POINTS * FIRST_STRIDE or len(data["serials"]) >= MOST_POINTS // 2 - 1
 
 
@@ -69,4 +69,4 @@ def test_no_value(value):
     counted.n = 8
     curves.sample(8, 8, [MetricSpec("faulty", "gauge", "None.", read), *counted.specs])
     assert curves.data(0)["series"].get("faulty", [None]) == [None]
-    assert curves.data(0)["series"]["iln_drift"] == [8.0]
+    assert curves.data(0)["series"]["iln_recent_error_ratio"] == [8.0]

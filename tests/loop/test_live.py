@@ -97,8 +97,8 @@ def test_metrics_are_those_of_a_scrape():
     run(watched, live, 0, 123)
     metrics = live.data(0)["metrics"]
     assert metrics["iln_events_total"] == 123.0
-    assert metrics["iln_running_mae"] == watched.scores.running_error
-    assert metrics["iln_baseline_mae"]["last_value"] == 0.0
+    assert metrics["iln_error/mae/all"]["model"] == watched.scores.running_error
+    assert metrics["iln_error/mae/window"]["last_value"] == 0.0
 
 
 def test_bounded():

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Mapping
-from itertools import chain, islice
+from itertools import chain, islice, product
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -30,16 +30,7 @@ BOUND = 0.01
 ETA = 0.9
 """A big step for so small a bound: |E_t| reaches 16 B now and then."""
 
-ALGORITHM_1 = (
-    "iln_alpha_l1",
-    "iln_draws",
-    "iln_draws_capped_total",
-    "iln_estimate_variance",
-    "iln_shrink_frequency",
-    "iln_shrinks_total",
-    "iln_support_points",
-)
-MEANS = ("iln_running_loss", "iln_windowed_loss", "iln_running_mae", "iln_windowed_mae")
+ALGORITHM_1 = ("iln_alpha_l1", "iln_shrink_frequency")
 
 Pair = tuple[Mapping[Any, Any], Any]
 
@@ -76,6 +67,9 @@ class Run(NamedTuple):
 
     def value(self, name, **more):
         return self.registry.get_sample_value(name, {**self.labels, **more})
+
+    def error(self, measure, over):
+        return self.value("iln_error", measure=measure, over=over, of="model")
 
 
 def learn(learner, pairs, *, metrics=None, registry=None, model="iln", partition=0, limit=None):
@@ -118,35 +112,36 @@ def test_counts_every_record_as_what_it_was():
     assert run.value("iln_dead_letters_total") == len(run.recorder.letters) == 8
 
 
-@pytest.mark.parametrize(("kind", "last"), [("running", 300), ("windowed", WINDOW)])
-def test_losses_are_means_over_all_labelled_events_or_the_last(run, kind, last):
+@pytest.mark.parametrize(("over", "last"), [("all", 300), ("window", WINDOW)])
+def test_losses_are_means_over_all_labelled_events_or_the_last(run, over, last):
     """The running loss is the mean that the paper's regret bound limits; a drift shows in the
     window long before."""
     steps = run.recorder.labelled[-last:]
     loss = fmean((step.y_pred - target(step)) ** 2 / 2 for step in steps)
     error = fmean(abs(step.y_pred - target(step)) for step in steps)
-    assert run.value(f"iln_{kind}_loss") == pytest.approx(loss)
-    assert run.value(f"iln_{kind}_mae") == pytest.approx(error)
-    assert run.value("iln_windowed_loss") != pytest.approx(run.value("iln_running_loss"))
+    assert run.error("loss", over) == pytest.approx(loss)
+    assert run.error("mae", over) == pytest.approx(error)
+    assert run.value("iln_running_loss") == run.error("loss", "all")
+    assert run.error("loss", "window") != pytest.approx(run.error("loss", "all"))
 
 
-def test_shrinks_are_counted_for_ever_and_their_frequency_over_the_window(run):
+def test_frequency_of_shrinks_is_over_the_window(run):
     """A run that shrank long ago and has settled must not look as if it still diverged."""
     shrunk = [abs(step.y_pred) >= 16 * BOUND for step in run.recorder.labelled]
-    assert run.value("iln_shrinks_total") == sum(shrunk) > 0
+    assert run.learner.n_shrinks == sum(shrunk) > 0
     assert run.value("iln_shrink_frequency") == pytest.approx(fmean(shrunk[-WINDOW:]))
     assert fmean(shrunk[-WINDOW:]) != pytest.approx(fmean(shrunk))
 
 
-def test_alpha_support_and_variance_are_those_of_algorithm_1(run):
+def test_alpha_is_that_of_algorithm_1(run):
     """Replaying the paper's three lines on the steps gives the same norm and the same points; the
     variance is that of the estimate in the last labelled event."""
     alpha = replayed_alpha(run.recorder.labelled)
     assert run.value("iln_alpha_l1") == pytest.approx(sum(map(abs, alpha)))
-    assert run.value("iln_support_points") == len(alpha)
+    assert run.learner.n_support == len(alpha)
     last = run.recorder.updates[-1].estimate
     assert last.value == run.recorder.labelled[-1].y_pred
-    assert run.value("iln_estimate_variance") == pytest.approx(last.standard_error**2)
+    assert run.learner.estimate_variance == pytest.approx(last.standard_error**2)
     assert last.standard_error > 0
 
 
@@ -158,8 +153,9 @@ def test_draws_and_their_ceiling_follow_from_alpha():
     steps = run.recorder.labelled
     norms = [sum(map(abs, replayed_alpha(steps[:t], eta=0.2, bound=1.0))) for t in range(100)]
     wanted = [GaussianFourier().q * norm**2 / learner.variance for norm in norms]
-    assert run.value("iln_draws") == max(16, math.ceil(min(wanted[-1], 150)))
-    assert run.value("iln_draws_capped_total") == sum(draws > 150 for draws in wanted)
+    draws = learner.last_update.estimate.draws
+    assert draws == max(16, math.ceil(min(wanted[-1], 150)))
+    assert learner.n_capped == sum(draws > 150 for draws in wanted)
     assert 0 < sum(draws > 150 for draws in wanted) < 100
 
 
@@ -184,17 +180,19 @@ def test_lag_is_what_the_source_says():
     source = RiverDatasetSource(friedman(10_000), "friedman", limit=1200)
     Metrics(registry).watch(ShrinkingGradient(seed=1), source, "iln")
     lag = {"model": "iln", "partition": "0"}
-    assert registry.get_sample_value("iln_consumer_lag", lag) == 1200
+    assert registry.get_sample_value("iln_consumer_lag_records", lag) == 1200
     read = len(source.poll(timeout=0))
-    assert registry.get_sample_value("iln_consumer_lag", lag) == 1200 - read
+    assert registry.get_sample_value("iln_consumer_lag_records", lag) == 1200 - read
     endless = learn(linear_model.LinearRegression(), friedman(10))
-    assert endless.value("iln_consumer_lag") is None
+    assert endless.value("iln_consumer_lag_records") is None
 
 
 def test_before_the_first_label_there_are_counters_but_no_means():
     """Without labels means have no sample, as 0 would look like a perfect model."""
     run = learn(ShrinkingGradient(seed=1), ((x, None) for x, _ in friedman(5)))
-    assert [run.value(name) for name in (*MEANS, "iln_shrink_frequency")] == [None] * 5
+    names = ("iln_running_loss", "iln_shrink_frequency")
+    assert [run.value(name) for name in names] == [None] * 2
+    assert [run.error(*of) for of in product(("mae", "loss"), ("window", "all"))] == [None] * 4
     assert run.value("iln_events_total") == 5
     assert run.value("iln_labelled_events_total") == 0
     assert run.value("iln_dead_letters_total") == 0
@@ -206,7 +204,7 @@ def test_any_other_regressor_exposes_nothing_of_algorithm_1():
     run = learn(learner, friedman(50))
     samples = chain.from_iterable(family.samples for family in run.registry.collect())
     assert not {sample.name for sample in samples} & set(ALGORITHM_1)
-    assert run.value("iln_running_mae") == pytest.approx(
+    assert run.error("mae", "all") == pytest.approx(
         fmean(abs(step.y_pred - target(step)) for step in run.recorder.steps)
     )
 
@@ -267,7 +265,9 @@ def test_a_metric_that_fails_hides_no_other(value, caplog):
     [
         MetricSpec("iln_events_total", "counter", "Ours.", lambda: 1),
         MetricSpec("iln_alpha_l1", "counter", "Another kind.", lambda: 1),
-        MetricSpec("iln_drift", "gauge", "Another label.", lambda: {"a": 1.0}, "input"),
+        MetricSpec(
+            "iln_recent_error_ratio", "gauge", "Another label.", lambda: {"a": 1.0}, "input"
+        ),
     ],
 )
 def test_a_name_that_is_taken(spec):

@@ -220,7 +220,7 @@ def test_metrics_while_it_learns(path: Path) -> None:
 
     def metrics() -> tuple[float | None, float | None]:
         read = service.registry.get_sample_value
-        return read("iln_ready", labels), read("iln_consumer_lag", labels)
+        return read("iln_ready", labels), read("iln_consumer_lag_records", labels)
 
     class Asks(Listener):
         def on_step(self, step: Step) -> None:

@@ -55,7 +55,8 @@ def scraped(page: str) -> dict[tuple[str, str | None], float]:
     for family in text_string_to_metric_families(page):
         for sample in family.samples:
             own = [v for name, v in sample.labels.items() if name not in ("model", "partition")]
-            found[sample.name, own[0] if own else None] = sample.value
+            *others, last = own or [None]
+            found["/".join([sample.name, *others]), last] = sample.value
     return found
 
 
@@ -75,7 +76,7 @@ def test_equals_metrics(source, learner):
             flat[name, None] = value
     samples = scraped(page)
     names = {name for name, _ in samples}
-    assert {"iln_events_total", "iln_expert_weight", "iln_input_relevance"} < names
+    assert {"iln_events_total", "iln_expert_weight", "iln_input_relevance_ratio"} < names
     clock = {("iln_last_progress_timestamp_seconds", None)}
     assert {key: v for key, v in flat.items() if v is not None and key not in clock} == {
         key: v for key, v in samples.items() if key not in clock and key[0] in model["metrics"]
@@ -106,7 +107,7 @@ def test_what_a_page_needs(path, monkeypatch):
     assert all(each["bytes"] > 0 and each["seconds"] >= 0 for each in model["checkpoints"])
     curves = model["curves"]
     assert curves["serials"] == list(range(8, 481, 8))
-    assert len(curves["series"]["iln_windowed_mae"]) == len(curves["serials"])
+    assert len(curves["series"]["iln_error/mae/window"]["model"]) == len(curves["serials"])
 
 
 def shown(running: Command) -> dict[str, Any]:

@@ -95,8 +95,7 @@ def test_snapshots_are_told_to_prometheus(path: Path) -> None:
     for _ in range(2):
         registry = run(path).registry
         labels = {"model": "log-events/pool", "partition": "0"}
-        assert registry.get_sample_value("iln_snapshot_offset", labels) == 50
-        assert registry.get_sample_value("iln_snapshot_lag", labels) == 0
+        assert registry.get_sample_value("iln_snapshot_lag_records", labels) == 0
         taken = registry.get_sample_value("iln_snapshot_last_success_timestamp_seconds", labels)
         assert taken == datetime.fromisoformat(snapshot(path).header.saved_at).timestamp()
 

@@ -65,8 +65,8 @@ def test_scores_are_weighted(pending: bool, tmp_path: Path) -> None:
     assert baselines["class_frequencies"].windowed == pytest.approx(of_frequencies)
     copies = [(p, y) for w, *_, p, y, _ in rows[-25:] for _ in range(round(w))]
     expected = calibration_error([p for p, _ in copies], [y for _, y in copies])
-    found = {each.name: each.read for each in scores.metrics()}["iln_windowed_calibration_error"]
-    assert found() == pytest.approx(expected)
+    found = {each.name: each.read for each in scores.metrics()}["iln_probability_score"]
+    assert found()["calibration_error"] == pytest.approx(expected)
     assert calibration_error(answers[-25:], labels[-25:]) != pytest.approx(expected, rel=0.05)
     resumed = type(scores)(25)
     resumed.restore(scores.state())

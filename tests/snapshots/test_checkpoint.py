@@ -182,13 +182,11 @@ def test_only_what_is_stored_is_exported(tmp_path):
     assert saver.busy
     assert folder.places() == []
     assert value(made, "lag") == 12
-    assert value(made, "offset") is None
     assert value(made, "last_success_timestamp_seconds") is None
     assert reported == []
     stored.set()
     saver.finish()
     assert value(made, "lag") == 2
-    assert value(made, "offset") == 10
     assert value(made, "last_success_timestamp_seconds") == NOON_POSIX
     assert value(made, "size_bytes") == (tmp_path / SnapshotId(1, 10).name).stat().st_size
     assert value(made, "duration_seconds") > 0

@@ -219,7 +219,7 @@ def test_a_folder_that_can_not_be_written(path, caplog):
         for offset in range(3):
             learn_and_publish(publisher, learner, offset)
         assert metric(publisher, "iln_publish_failures_total") == 3
-        assert metric(publisher, "iln_published_version") is None
+        assert metric(publisher, "iln_published_timestamp_seconds") is None
         assert caplog.text.count("can't publish") == 1
         path.parent.unlink()
         publisher._due = 0.0
@@ -303,11 +303,9 @@ def test_metrics(path):
     learner = model()
     with Publisher(path, learner) as publisher:
         names = [each.name for each in publisher.metrics()]
-        assert [each.read() for each in publisher.metrics()] == [None] * 5 + [0]
+        assert [each.read() for each in publisher.metrics()] == [None] * 3 + [0]
         publisher.on_step(step(learner, 0))
     values = dict(zip(names, (each.read() for each in publisher.metrics()), strict=True))
-    assert values["iln_published_version"] == 1
     assert values["iln_published_timestamp_seconds"] == version_at(path).published_at
     assert 0.0 < values["iln_publish_pause_seconds"] < 60.0
     assert 0.0 < values["iln_publish_duration_seconds"] < 60.0
-    assert values["iln_publish_bytes"] == path.stat().st_size

@@ -128,7 +128,7 @@ def test_learner_stops_cleanly_and_goes_on(stack: Compose) -> None:
     assert len(read_topic(stack, "iln-predictions")) == n_sent(stack)
 
     stack("start", "learner")  # without the producer, it could only learn repeats
-    after = eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag") == 0)
+    after = eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag_records") == 0)
     counted = ("iln_events_total", "iln_labelled_events_total", "iln_dead_letters_total")
     assert {name: after[name] for name in counted} == {name: before[name] for name in counted}
     assert after["iln_alpha_l1"] == before["iln_alpha_l1"]
@@ -168,7 +168,7 @@ def test_rebuild_in_a_container(stack: Compose) -> None:
     rebuild = ("run", "--rm", "learner", "rebuild", "--config", "/services/learner.toml")
     stack(*rebuild, timeout=300)
     stack("start", "learner")
-    after = eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag") == 0)
+    after = eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag_records") == 0)
     assert after["iln_events_total"] == n_sent(stack)
     assert len(read_topic(stack, "iln-predictions")) == before
 
@@ -189,7 +189,7 @@ def test_an_event_sent_to_the_api_is_learned(stack: Compose) -> None:
         bool,
     )
     assert [(each["offset"], each["id"]) for each in found] == [(first["offset"], "from-the-api")]
-    eventually(lambda: metrics(stack)["iln_consumer_lag"], lambda lag: lag == 0)
+    eventually(lambda: metrics(stack)["iln_consumer_lag_records"], lambda lag: lag == 0)
     assert metrics(stack)["iln_events_total"] == before + 1
 
 
@@ -206,7 +206,7 @@ def test_the_api_predicts_the_same_after_a_restart(stack: Compose) -> None:
     stack("stop", "api", "learner")
     assert (stack.exit_code("api"), stack.exit_code("learner")) == (0, 0)
     stack("start", "learner", "api")
-    eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag") == 0)
+    eventually(lambda: metrics(stack), lambda now: now.get("iln_consumer_lag_records") == 0)
     after = eventually(lambda: api(stack, "/predict", x), lambda now: "predictions" in now)
     assert after["predictions"] == before["predictions"]
 

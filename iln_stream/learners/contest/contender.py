@@ -10,7 +10,7 @@ from river import base
 from iln_stream.errors import IlnWarning, TokenError, takes_weights
 from iln_stream.learners.contest.evidence import Evidence
 from iln_stream.learners.contest.mixing import ContenderScores
-from iln_stream.reporting import MetricSpec
+from iln_stream.reporting import MetricSpec, Samples, contender_label, errors_metric
 from iln_stream.state import StateDict
 
 Status = Literal["champion", "challenger", "out"]
@@ -194,44 +194,35 @@ def contest_metrics(contest: Any) -> Sequence[MetricSpec]:
 
         return read_all
 
+    is_classifier = isinstance(contest, base.Classifier)
+
+    def errors() -> Samples:
+        found: Samples = {}
+        for each in contest.standings():
+            of = contender_label(each.name)
+            found["loss", "window", of] = each.windowed_loss
+            found["loss", "all", of] = each.running_loss
+            for over, error in (("window", each.windowed_error), ("all", each.running_error)):
+                if is_classifier:
+                    found["accuracy", over, of] = 1.0 - error
+                else:
+                    found["mae", over, of] = error
+        return found
+
     return (
+        errors_metric(errors),
         MetricSpec(
-            "iln_contender_running_error",
+            "iln_contender_evidence",
             "gauge",
-            "Mean error of each contender since it joined: |prediction - y| of regressors, 0 "
-            "or 1 of classifiers.",
-            by_contender(lambda each: each.running_error),
-            "contender",
-        ),
-        MetricSpec(
-            "iln_contender_windowed_error",
-            "gauge",
-            "Like iln_contender_running_error, over the last window of labelled events.",
-            by_contender(lambda each: each.windowed_error),
-            "contender",
-        ),
-        MetricSpec(
-            "iln_contender_windowed_loss",
-            "gauge",
-            "Mean loss of each contender over that window: half the squared error of regressors, "
-            "the log loss of classifiers.",
-            by_contender(lambda each: each.windowed_loss),
-            "contender",
-        ),
-        MetricSpec(
-            "iln_contender_evidence_lower",
-            "gauge",
-            "Lower bound of the champion's mean bounded loss minus the challenger's; above 0 the "
-            "challenger is better.",
-            by_contender(lambda each: each.lower),
-            "contender",
-        ),
-        MetricSpec(
-            "iln_contender_evidence_upper",
-            "gauge",
-            "Upper bound of that difference; below 0 the challenger is worse.",
-            by_contender(lambda each: each.upper),
-            "contender",
+            "Bounds of the champion's mean bounded loss minus the challenger's: a lower one above "
+            "0 says that the challenger is better, an upper one below 0 that it is worse.",
+            lambda: {
+                (bound, each.name): value
+                for each in contest.standings()
+                for bound, value in (("lower", each.lower), ("upper", each.upper))
+                if value is not None
+            },
+            ("bound", "contender"),
         ),
         MetricSpec(
             "iln_contender_failures_total",

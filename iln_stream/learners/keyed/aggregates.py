@@ -25,7 +25,7 @@ from iln_stream.learners.keyed.store import (
     KeyStore,
     as_key,
 )
-from iln_stream.reporting import MetricSpec
+from iln_stream.reporting import MetricSpec, kept_keys_metric, key_evictions_metric
 from iln_stream.state import StateDict
 
 How = Literal[
@@ -294,13 +294,13 @@ class Aggregates:
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the number of keys, and of those that left memory."""
         return (
-            MetricSpec("iln_aggregate_keys", "gauge", "Keys of which aggregates are kept.",
-                       lambda: sum(len(group.keys) for group in self.groups)),
-            MetricSpec("iln_aggregate_keys_evicted_total", "counter",
-                       "Keys whose aggregates left memory to make room for others: without "
-                       "snapshots they are forgotten.",
-                       lambda: sum(group.keys.n_evicted for group in self.groups)),
-        )  # fmt: skip
+            kept_keys_metric(
+                lambda: {("aggregates",): sum(len(group.keys) for group in self.groups)}
+            ),
+            key_evictions_metric(
+                lambda: {("aggregates",): sum(group.keys.n_evicted for group in self.groups)}
+            ),
+        )
 
     def state(self) -> StateDict:
         """Return all keys and what is kept of them."""

@@ -24,7 +24,14 @@ from iln_stream.learners.keyed.store import (
     new_row,
 )
 from iln_stream.learners.restoring import RestorableLearner, restorable
-from iln_stream.reporting import FlagSpec, MetricSpec, Report, find_metrics
+from iln_stream.reporting import (
+    FlagSpec,
+    MetricSpec,
+    Report,
+    find_metrics,
+    kept_keys_metric,
+    key_evictions_metric,
+)
 from iln_stream.state import StateDict
 
 _SAMPLED = 10_000
@@ -40,30 +47,16 @@ def keyed_metrics(learner: Any) -> Sequence[MetricSpec]:
         rows, of = learner.sample_of_keys(_SAMPLED), key_model()
         return _quantiles(rows[:, of.ERRORS] / np.maximum(rows[:, of.WEIGHTS], 1e-12))
 
-    def events() -> Mapping[Any, float]:
-        return _quantiles(learner.sample_of_keys(_SAMPLED)[:, key_model().EVENTS])
-
     return (
-        MetricSpec("iln_keys", "gauge", "Keys that have their own model.",
-                   lambda: learner.n_keys),
-        MetricSpec("iln_keys_in_memory", "gauge",
-                   "Keys whose model is in memory; those of the others are in the file of keys.",
-                   lambda: learner.keys.n_live),
-        MetricSpec("iln_keys_evicted_total", "counter",
-                   "Keys whose model left memory to make room for others.",
-                   lambda: learner.keys.n_evicted),
-        MetricSpec("iln_keys_loaded_total", "counter",
-                   "Keys whose model was read from the file of keys.",
-                   lambda: learner.keys.n_loaded),
-        MetricSpec("iln_key_missing_total", "counter",
+        kept_keys_metric(lambda: {("models",): learner.n_keys,
+                                  ("models_in_memory",): learner.keys.n_live}),
+        key_evictions_metric(lambda: {("models",): learner.keys.n_evicted}),
+        MetricSpec("iln_events_without_key_total", "counter",
                    "Learned events without a key, which only the global model learned.",
                    lambda: learner.n_missing),
         MetricSpec("iln_key_error", "gauge",
                    "Quantiles over keys of a key's mean absolute error, of about its last 50 "
                    "events.", errors, "quantile"),
-        MetricSpec("iln_key_events", "gauge",
-                   "Quantiles over keys of the number of events that a key has learned.",
-                   events, "quantile"),
     )  # fmt: skip
 
 

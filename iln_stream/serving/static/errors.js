@@ -4,7 +4,7 @@ import { Card } from "./card.js";
 import { Chart } from "./chart.js";
 import { count, percent, words } from "./format.js";
 import { curve, eventsOf, names } from "./store.js";
-import { BASELINES, championOf, colour, learnerName, measures, promotions } from "./task.js";
+import { BASELINES, TRIVIAL, championOf, colour, learnerName, measures, promotions } from "./task.js";
 
 export class Errors {
   // kind: windowed or running; nth: the first or second measure of the task.
@@ -31,36 +31,33 @@ export class Errors {
     this.errors.node.toggleAttribute("hidden", !measure.isError);
     this.shares.node.toggleAttribute("hidden", measure.isError);
     const series = [
-      ...own(model, measure, this.kind),
-      ...baselines(model, windowed ? measure.baseline : measure.runningBaseline),
+      ...own(model, measure[this.kind]),
+      ...baselines(model, measure[this.kind]),
     ];
     (measure.isError ? this.errors : this.shares).update({ x: eventsOf(model), series, marks: promotions(model, "events") });
   }
 }
 
 function baselines(model, metric) {
-  return names(model, metric).map((name, i) => ({
+  return names(model, metric).filter((name) => TRIVIAL.includes(name)).map((name, i) => ({
     name: words(name), look: BASELINES[i % 2], y: curve(model, metric, name),
   }));
 }
 
-function own(model, measure, kind) {
-  const metric = `iln_contender_${kind}_${measure.contender}`;
-  const contenders = measure.contender === null ? [] : names(model, metric);
+function own(model, metric) {
+  const contenders = model.contenders.map((c) => c.name).filter((name) => curve(model, metric, name));
+  const published = curve(model, metric, "model");
   if (contenders.length === 0) {
-    const y = curve(model, measure[kind]);
-    return y === null ? [] : [{ name: learnerName(model), look: "s0 strong", y }];
+    return published === null ? [] : [{ name: learnerName(model), look: "s0 strong", y: published }];
   }
   const champion = championOf(model);
   // The first contender is the learner that was there before there were challengers.
   const [first] = model.contenders;
-  const before = curve(model, measure[kind]) ?? [];
   return contenders.map((name) => {
-    const errors = curve(model, metric, name);
-    let y = measure.isError ? errors : errors.map((v) => (v === null ? null : 1 - v));
+    let y = curve(model, metric, name);
     if (name === first?.name) {
       const began = y.findIndex((v) => v !== null);
-      y = y.map((v, i) => (i < began ? before[i] ?? null : v));
+      y = y.map((v, i) => (i < began ? published?.[i] ?? null : v));
     }
     return { name, look: `${colour(model, name)}${name === champion ? " strong" : ""}`, y };
   });

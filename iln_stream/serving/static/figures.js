@@ -3,7 +3,7 @@
 import { element, repeat, setAttributes, setText } from "./dom.js";
 import { count, number, percent, rate, share, words } from "./format.js";
 import { value } from "./store.js";
-import { measures } from "./task.js";
+import { measures, trivial } from "./task.js";
 
 export class Figures {
   constructor() {
@@ -32,19 +32,19 @@ function figure() {
 }
 
 function scores(model, measure) {
-  const made = (kind, metric, baseline) => ({
-    name: `${kind} ${measure.title}`, metric, value: value(model, metric),
-    format: measure.isError ? number : percent, ...against(model, measure, metric, baseline),
+  const made = (kind, metric) => ({
+    name: `${kind} ${measure.title}`, metric, value: value(model, metric, "model"),
+    format: measure.isError ? number : percent, ...against(model, measure, metric),
   });
-  const windowed = made("Windowed", measure.windowed, measure.baseline);
-  const running = made("Running", measure.running, measure.runningBaseline);
+  const windowed = made("Windowed", measure.windowed);
+  const running = made("Running", measure.running);
   return measure.isError ? [windowed, running] : [windowed];
 }
 
 // How much better than the best baseline.
-function against(model, measure, metric, baseline) {
-  const ours = value(model, metric);
-  const all = Object.entries(model.metrics[baseline] ?? {}).filter(([, v]) => v !== null);
+function against(model, measure, metric) {
+  const ours = value(model, metric, "model");
+  const all = trivial(model, metric).filter(([, v]) => v !== null);
   if (all.length === 0 || ours === undefined) return {};
   const [name, best] = all.reduce((a, b) => ((measure.isError ? b[1] < a[1] : b[1] > a[1]) ? b : a));
   if (!measure.isError) {
@@ -57,15 +57,15 @@ function against(model, measure, metric, baseline) {
 }
 
 function counts(model, isAtWork) {
-  const lag = value(model, "iln_consumer_lag");
-  const drift = value(model, "iln_drift");
+  const lag = value(model, "iln_consumer_lag_records");
+  const drift = value(model, "iln_recent_error_ratio");
   const found = [
     { name: "Events", metric: "iln_events_total", format: count, note: isAtWork ? perSecond(model) : "" },
-    { name: "Lag", metric: "iln_consumer_lag", format: count, note: lag === undefined ? "not a log" : "records behind the log" },
+    { name: "Lag", metric: "iln_consumer_lag_records", format: count, note: lag === undefined ? "not a log" : "records behind the log" },
     { name: "Dead letters", metric: "iln_dead_letters_total", format: count, note: "not learned" },
   ];
   if (drift !== undefined) {
-    found.splice(1, 0, { name: "Drift", metric: "iln_drift", format: number, ...meaning(drift) });
+    found.splice(1, 0, { name: "Drift", metric: "iln_recent_error_ratio", format: number, ...meaning(drift) });
   }
   return found.map((f) => ({ value: value(model, f.metric), ...f }));
 }

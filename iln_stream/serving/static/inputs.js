@@ -17,7 +17,7 @@ export class Inputs {
   }
 
   update(model) {
-    const found = Object.entries(model.metrics.iln_input_relevance ?? {}).filter(([, v]) => Number.isFinite(v));
+    const found = Object.entries(model.metrics.iln_input_relevance_ratio ?? {}).filter(([, v]) => Number.isFinite(v));
     if (!this.card.show(found.length > 0)) return;
     const ranked = found.sort((a, b) => b[1] - a[1]).slice(0, MOST);
     const largest = ranked[0][1] || 1;

@@ -21,7 +21,7 @@ class OneMetric {
   }
 }
 
-export const drift = () => new OneMetric("drift", "iln_drift", "Drift",
+export const drift = () => new OneMetric("drift", "iln_recent_error_ratio", "Drift",
   "Latest errors over earlier ones: 1 is steady, a peak is a change.", 3, { reference: 1, low: 0, height: 190 });
 
 export const shrinks = () => new OneMetric("shrinks", "iln_shrink_frequency", "Shrink frequency",

@@ -4,7 +4,7 @@ import { Card } from "./card.js";
 import { drawn, element, repeat, setAttributes, setText } from "./dom.js";
 import { count, moment, number, signed, words } from "./format.js";
 import { value } from "./store.js";
-import { colour, learnerName, measures } from "./task.js";
+import { colour, learnerName, measures, trivial } from "./task.js";
 
 const MIDDLE = 60;
 const REACH = 58;
@@ -52,14 +52,14 @@ function contest(model, measure) {
 function alone(model, measure) {
   return [{
     name: learnerName(model), sub: "", key: colour(model), badge: null,
-    windowed: value(model, measure.windowed), running: value(model, measure.running),
+    windowed: value(model, measure.windowed, "model"), running: value(model, measure.running, "model"),
   }];
 }
 
 function baselineRows(model, measure) {
-  return Object.keys(model.metrics[measure.baseline] ?? {}).map((name) => ({
+  return trivial(model, measure.windowed).map(([name, windowed]) => ({
     name: words(name), sub: "", key: "quiet", isBaseline: true, badge: null,
-    windowed: value(model, measure.baseline, name), running: value(model, measure.runningBaseline, name),
+    windowed, running: value(model, measure.running, name),
   }));
 }
 

@@ -1,24 +1,23 @@
 // The metrics that tell how well a task is done, and whether more of them is better.
 
+import { value } from "./store.js";
+
 const REGRESSION = [
   {
-    id: "mae", title: "error", axis: "Mean absolute error", isError: true, contender: "error",
+    id: "mae", title: "error", axis: "Mean absolute error", isError: true,
     standing: (kind) => `${kind}_error`,
-    windowed: "iln_windowed_mae", running: "iln_running_mae",
-    baseline: "iln_baseline_mae", runningBaseline: "iln_baseline_running_mae",
+    windowed: "iln_error/mae/window", running: "iln_error/mae/all",
   },
 ];
 const CLASSIFICATION = [
   {
-    id: "loss", title: "log loss", axis: "Mean log loss", isError: true, contender: null,
+    id: "loss", title: "log loss", axis: "Mean log loss", isError: true,
     standing: (kind) => `${kind}_loss`,
-    windowed: "iln_windowed_loss", running: "iln_running_loss",
-    baseline: "iln_baseline_loss", runningBaseline: "iln_baseline_running_loss",
+    windowed: "iln_error/loss/window", running: "iln_error/loss/all",
   },
   {
-    id: "accuracy", title: "accuracy", axis: "Share of right classes", isError: false, contender: "error",
-    windowed: "iln_windowed_accuracy", running: "iln_running_accuracy",
-    baseline: "iln_baseline_accuracy", runningBaseline: "iln_baseline_running_accuracy",
+    id: "accuracy", title: "accuracy", axis: "Share of right classes", isError: false,
+    windowed: "iln_error/accuracy/window", running: "iln_error/accuracy/all",
   },
 ];
 
@@ -52,6 +51,14 @@ export function promotions(model, number) {
   return model.promotions.map((p) => ({
     x: p[number], name: p.contender, text: `${p.contender} becomes champion`, look: colour(model, p.contender),
   }));
+}
+
+// The predictors that look at no input, as errors name them.
+export const TRIVIAL = ["running_mean", "last_value", "class_frequencies", "majority_class"];
+
+// Name and error of each of them; null before the first label.
+export function trivial(model, metric) {
+  return TRIVIAL.map((name) => [name, value(model, metric, name)]).filter(([, v]) => v !== undefined);
 }
 
 export const BASELINES = ["quiet dashed", "quiet dotted"];

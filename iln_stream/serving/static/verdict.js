@@ -3,7 +3,7 @@
 import { setAttributes, setText } from "./dom.js";
 import { count, share, words } from "./format.js";
 import { value } from "./store.js";
-import { measures } from "./task.js";
+import { measures, trivial } from "./task.js";
 
 // The same as of the alerts IlnNoBetterThanTrivial, IlnErrorDoubled and IlnDrift.
 const YOUNG = 1000;
@@ -35,8 +35,8 @@ export class Verdict {
 // How the latest errors compare with those of the best baseline.
 function better(model) {
   const [measure] = measures(model);
-  const ours = value(model, measure.windowed);
-  const found = Object.entries(model.metrics[measure.baseline] ?? {}).filter(([, v]) => v !== null);
+  const ours = value(model, measure.windowed, "model");
+  const found = trivial(model, measure.windowed).filter(([, v]) => v !== null);
   const n = value(model, "iln_labelled_events_total") ?? 0;
   if (ours === undefined || found.length === 0) return n > 0 ? null : { text: "no label is known yet", look: "warning" };
   const [name, best] = found.reduce((a, b) => (b[1] < a[1] ? b : a));
@@ -52,9 +52,9 @@ function better(model) {
 function steady(model) {
   const [measure] = measures(model);
   if ((value(model, "iln_labelled_events_total") ?? 0) < YOUNG) return null;
-  const [windowed, running] = [value(model, measure.windowed), value(model, measure.running)];
+  const [windowed, running] = [value(model, measure.windowed, "model"), value(model, measure.running, "model")];
   if (windowed > DOUBLED * running) return { text: "errors have doubled", look: "bad" };
-  if (value(model, "iln_drift") > CHANGED) return { text: "the stream has changed", look: "warning" };
+  if (value(model, "iln_recent_error_ratio") > CHANGED) return { text: "the stream has changed", look: "warning" };
   return { text: "steady", look: "good" };
 }
 
@@ -62,7 +62,7 @@ function current(model, run, isCurrent) {
   if (run.state === "ended") return { text: "ended", look: "good" };
   if (!isCurrent) return { text: "the learner can't be reached", look: "bad" };
   if (run.state.startsWith("waiting")) return { text: run.state.replace(/^waiting: /, ""), look: "bad" };
-  const lag = value(model, "iln_consumer_lag");
+  const lag = value(model, "iln_consumer_lag_records");
   if (run.state === "idle" || lag === 0) return { text: "up to date", look: "good" };
   return lag > 0 ? { text: `${count(lag)} records behind`, look: "good" } : { text: "learning", look: "good" };
 }

@@ -217,11 +217,13 @@ def test_metrics_are_of_contenders_and_of_the_first_that_reports():
     run(contest, stream(50))
     contest.promote("other")
     standings = contest.standings()
-    assert specs["iln_contender_running_error"].read() == {
-        each.name: each.running_error for each in standings
-    }
+    found = specs["iln_error"].read()
+    for each in standings:
+        assert found["mae", "all", each.name] == each.running_error
+        assert found["loss", "window", each.name] == each.windowed_loss
     assert specs["iln_champion"].read() == {"linear": 0, "ours": 0, "other": 1, "mixture": 0}
-    assert specs["iln_contender_evidence_lower"].read().keys() == {"linear", "ours", "mixture"}
+    bounds = specs["iln_contender_evidence"].read()
+    assert {name for bound, name in bounds if bound == "lower"} == {"linear", "ours", "mixture"}
     assert specs["iln_promotions_total"].read() == {"command": 1, "evidence": 0}
     weights = contest.contenders["ours"].expert_weights
     assert specs["iln_expert_weight"].read() == weights

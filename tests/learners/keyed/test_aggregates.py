@@ -175,8 +175,8 @@ def test_keys_are_bounded_and_counted():
     counts = {card: made({"card": card}, {}, 0.0)["n"] for card in "abc"}
     assert counts == {"a": 2.0, "b": 0.0, "c": 1.0}
     assert {spec.name: spec.read() for spec in made.metrics()} == {
-        "iln_aggregate_keys": 2,
-        "iln_aggregate_keys_evicted_total": 1,
+        "iln_kept_keys": {("aggregates",): 2},
+        "iln_key_evictions_total": {("aggregates",): 1},
     }
 
 

@@ -60,12 +60,7 @@ def test_metrics_read_the_counters(estimator):
     for t in range(20):
         model.learn_one({"a": t / 20, "b": 1.0}, 0.5)
     expected = {
-        "iln_shrinks_total": model.n_shrinks,
         "iln_alpha_l1": model.alpha_l1,
-        "iln_support_points": model.n_support,
-        "iln_estimate_variance": model.estimate_variance,
-        "iln_draws": model.last_update.estimate.draws,
-        "iln_draws_capped_total": model.n_capped,
         "iln_inputs_overflowed_total": 20,
     }
     assert {name: value() for name, value in read.items()} == expected

@@ -335,7 +335,7 @@ def test_a_label_before_its_event():
     assert [(s.event_id, s.y, s.y_pred, s.late) for s in heard.steps] == [
         ("b", None, 0.0, False), ("a", 4.0, 0.0, False)
     ]  # fmt: skip
-    assert metrics(late)["iln_early_labels"] == 0
+    assert len(late._early) == 0
     assert heard.letters == []
 
 
@@ -516,7 +516,7 @@ def test_events_that_wait_since_an_older_release_are_learned_without_their_token
     late.restore(snapshot.state["pending"])
     labels = [label(f"e{k}", y=float(k)) for k in range(60, 120)]
     more = [event("new"), label("new")]
-    with pytest.warns(IlnWarning, match="iln_labels_without_token_total") as warned:
+    with pytest.warns(IlnWarning, match="learned as if") as warned:
         heard = Heard()
         records = [Record(i, each, LIST, 100.0 + i) for i, each in enumerate(labels + more, 1_000)]
         loop = PrequentialLoop(ListSource(records), learner, [heard], late=late)

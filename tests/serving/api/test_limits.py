@@ -188,7 +188,7 @@ def test_backlog(start, tmp_path):
     assert api.post("/feedback", {"id": "a", "y": 1}).status_code == 429
     assert api.post("/predict", {"x": {}, "id": "a"}).status_code == 429
     assert api.post("/predict", {"x": {}}).status_code == 200
-    assert api.metrics()["iln_api_backlog",] == 6
+    assert api.metrics()["iln_api_backlog_records",] == 6
     publish(tmp_path, n=9, resumable=False)
     eventually(lambda: api.post("/events", {"x": {}}).status_code == 201)
 

@@ -73,7 +73,7 @@ def test_a_signal_ends_it_gracefully(tmp_path, serve):
         def four_wait():  # the first group may hold any number of events
             n = len(sent)
             sent.append(clients.submit(served.http.post, "/events", json={"x": {}, "id": str(n)}))
-            found = re.search(r"iln_api_queue_length ([\d.]+)", served.http.get("/metrics").text)
+            found = re.search(r"iln_api_queue_events ([\d.]+)", served.http.get("/metrics").text)
             return float(found[1]) >= 4
 
         eventually(four_wait)

@@ -48,7 +48,7 @@ def test_another_gets_what_is_new(board):
     assert model["curves"] == {
         "kept": 3,
         "events": [32, 40, 48],
-        "series": [["iln_drift", [1.0, 1.0, 1.0]]],
+        "series": [["iln_recent_error_ratio", [1.0, 1.0, 1.0]]],
     }
 
 
@@ -167,7 +167,7 @@ def test_curves_add_up(seed):
     learners, part, n = SampledCurves(), GrowingCurves(), 0
     weights = {"a": 0.5}
     specs = [
-        MetricSpec("iln_drift", "gauge", "", lambda: n / 3),
+        MetricSpec("iln_recent_error_ratio", "gauge", "", lambda: n / 3),
         MetricSpec("iln_expert_weight", "gauge", "", lambda: dict(weights), "expert"),
     ]
     browsers, last = [], 0
@@ -190,7 +190,9 @@ def test_curves_add_up(seed):
     for browser in browsers:
         browser.take(part, 200)
         assert browser.events == expected["events"]
-        assert browser.series["iln_drift",] == pytest.approx(expected["series"]["iln_drift"], 1e-5)
+        assert browser.series["iln_recent_error_ratio",] == pytest.approx(
+            expected["series"]["iln_recent_error_ratio"], 1e-5
+        )
         for name, points in expected["series"]["iln_expert_weight"].items():
             assert browser.series["iln_expert_weight", name] == points
     assert len(browsers) > 3

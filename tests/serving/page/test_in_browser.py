@@ -78,8 +78,8 @@ def test_a_regression_shows_what_the_metrics_say(regression, show):
     said = samples(regression)
     shown = figures(page)
     assert shown.keys() == {
-        *("iln_windowed_mae", "iln_running_mae", "iln_events_total", "iln_drift"),
-        *("iln_consumer_lag", "iln_dead_letters_total"),
+        *("iln_windowed_mae", "iln_running_mae", "iln_events_total", "iln_recent_error_ratio"),
+        *("iln_consumer_lag_records", "iln_dead_letters_total"),
     }
     assert shown == {name: said[name,] for name in shown}
 
@@ -107,13 +107,13 @@ def test_a_regression_shows_what_the_metrics_say(regression, show):
         "running mean": number("iln_baseline_mae", "running_mean"),
         "last value": number("iln_baseline_mae", "last_value"),
     }
-    assert newest(page, "drift")["drift"] == number("iln_drift")
+    assert newest(page, "drift")["drift"] == number("iln_recent_error_ratio")
     weights = newest(page, "experts")
     for name, text in weights.items():
         if name not in ("event",) and "others" not in name:
             assert text == formatted(page, "percent", said["iln_expert_weight", name])
     bars = page.locator("#inputs tbody tr").all_inner_texts()
-    relevance = {key[1]: v for key, v in said.items() if key[0] == "iln_input_relevance"}
+    relevance = {key[1]: v for key, v in said.items() if key[0] == "iln_input_relevance_ratio"}
     assert {bar.split()[0]: bar.split()[-1] for bar in bars} == {
         name: formatted(page, "percent", v) for name, v in relevance.items()
     }

@@ -85,7 +85,7 @@ GRAPHS = (
         "At 10,000 events: clients get a 429; the disk is slow, or another process holds the log.",
         Short,
         (
-            Query("iln_api_queue_length", "waiting"),
+            Query("iln_api_queue_events", "waiting"),
             Query(
                 f"{api_rate('iln_api_group_size_sum')} / {api_rate('iln_api_group_size_count')}",
                 "per group",
@@ -114,6 +114,6 @@ GRAPHS = (
         "append.\n\nHealthy: what arrives in a second. At max_backlog: clients get a 429; the "
         "learner is too slow, or stopped.",
         Short,
-        (Query("iln_api_backlog", "records"),),
+        (Query("iln_api_backlog_records", "records"),),
     ),
 )

@@ -35,7 +35,7 @@ GRAPHS = (
         "Learned events per second without a key, which only the global model learned.\n\nHealthy: "
         "0. Above: by_key names a field that these records lack, or that is not an input.",
         CountsPerSecond,
-        (Query(rate("iln_key_missing_total")),),
+        (Query(rate("iln_events_without_key_total")),),
     ),
     Graph(
         "Errors of keys",

@@ -62,7 +62,7 @@ GRAPHS = (
         "without the setting labels.\n\nHealthy: near 0, with brief peaks. Rising: more is written "
         "than learned; events wait for older labels, so the lag of the events rises, too.",
         Short,
-        (Query(selected("iln_labels_lag")),),
+        (Query(selected("iln_labels_lag_records")),),
     ),
     Graph(
         "Labels connected",

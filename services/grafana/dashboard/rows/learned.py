@@ -19,14 +19,14 @@ GRAPHS = (
         "inputs.\n\nHealthy: settles after some hundreds of events. One falls to 0: check the "
         "sender.",
         PercentUnit,
-        (Query(selected("iln_input_relevance"), f"{LEARNER} {{{{input}}}}"),),
+        (Query(selected("iln_input_relevance_ratio"), f"{LEARNER} {{{{input}}}}"),),
     ),
     Graph(
         "Drift",
         "Mean |error| of about the last 50 events over that of about the last 1000.\n\nHealthy: "
         "about 1. A peak: the stream has changed; it falls again as the learner adapts.",
         Short,
-        (Query(selected("iln_drift")),),
+        (Query(selected("iln_recent_error_ratio")),),
     ),
     Graph(
         "Hidden units redrawn",
@@ -72,7 +72,7 @@ GRAPHS = (
         "Share of the cells for hashed names that are occupied.\n\nHealthy: below 0.5. Above: many "
         "names share a cell, and their effects blur; ignore fields that identify an event.",
         PercentUnit,
-        (Query(selected("iln_hashed_cells_occupied")),),
+        (Query(selected("iln_hashed_cells_occupied_ratio")),),
     ),
     Graph(
         "Missing values",

@@ -17,7 +17,7 @@ GRAPHS = (
         "Offsets that a run would read again after a crash.\n\nHealthy: a sawtooth that falls to "
         "about 0 with each snapshot.",
         Short,
-        (Query(selected("iln_snapshot_lag")),),
+        (Query(selected("iln_snapshot_lag_records")),),
     ),
     Graph(
         "Offset of the snapshot",

@@ -28,7 +28,7 @@ GRAPHS = (
         "Healthy: near 0, with brief peaks. Rising: events arrive faster than they are learned. "
         "Empty: the source has no known end.",
         Short,
-        (Query(selected("iln_consumer_lag")),),
+        (Query(selected("iln_consumer_lag_records")),),
     ),
     Graph(
         "Time per event",
