@@ -11,10 +11,13 @@ from typing import NamedTuple
 import yaml
 from generated import code, rewritten_part
 
+from iln_stream.reporting import ESSENTIAL
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "metrics.md"
-DASHBOARD = ROOT / "services" / "grafana" / "dashboards" / "iln_stream.json"
+DASHBOARDS = sorted((ROOT / "services" / "grafana" / "dashboards").glob("*.json"))
 RULES = ROOT / "services" / "prometheus" / "rules.yml"
+RENAMED = RULES.with_name("renamed.yml")
 
 KINDS = {
     "Counter": "counter",
@@ -59,16 +62,11 @@ def _declared(call: ast.Call, common: tuple[str, ...]) -> Metric | None:
     if not names:
         return None
     name, after = names[0], texts[texts.index(names[0]) + 1 :]
-    if maker in ("FlagSpec", "_OverWindow") and after:  # the latter of loop/scores.py
+    if maker == "FlagSpec" and after:
         return Metric(name, "gauge", common, after[0])
     if maker == "MetricSpec" and len(after) >= 2:
-        own = (
-            *after[2:3],
-            *(_literal(each.value) for each in call.keywords if each.arg == "label"),
-        )
-        return Metric(name, after[0], (*common, *own), after[1])
-    if maker == "_metric" and after:  # of loop/baselines.py
-        return Metric(name, "gauge", (*common, "baseline"), after[0])
+        shared = next((each for each in values if isinstance(each, tuple)), after[2:3])
+        return Metric(name, after[0], (*common, *shared), after[1])
     if maker in KINDS and after:
         kind = KINDS[maker]
         name += "_total" if kind == "counter" and not name.endswith("_total") else ""
@@ -87,15 +85,15 @@ def _literal(node: ast.expr) -> object:
 
 def panels(metric: str) -> Iterator[str]:
     """Yield the titles of the panels that show a metric."""
-    for panel in _all_panels(_dashboard()["panels"]):
-        if any(_names(target["expr"], metric) for target in panel.get("targets", ())):
+    for panel in _all_panels(_panels()):
+        if any(_names(target["expr"], metric) for target in panel.get("targets") or ()):
             yield panel["title"]
 
 
 def _all_panels(panels: list[dict]) -> Iterator[dict]:
     for panel in panels:
         yield panel
-        yield from _all_panels(panel.get("panels", []))
+        yield from _all_panels(panel.get("panels") or [])
 
 
 def alerts(metric: str) -> Iterator[str]:
@@ -107,8 +105,9 @@ def alerts(metric: str) -> Iterator[str]:
 
 
 @cache
-def _dashboard() -> dict:
-    return json.loads(DASHBOARD.read_text(encoding="utf-8"))
+def _panels() -> list[dict]:
+    made = [json.loads(path.read_text(encoding="utf-8")) for path in DASHBOARDS]
+    return [panel for each in made for panel in each["panels"]]
 
 
 @cache
@@ -120,6 +119,17 @@ def _names(expression: str, metric: str) -> bool:
     return re.search(rf"\b{metric}(_bucket|_count|_sum)?\b", expression) is not None
 
 
+def renamed() -> str:
+    """Return the old names with the expressions that replace them, as a table."""
+    rules = yaml.safe_load(RENAMED.read_text(encoding="utf-8"))["groups"][0]["rules"]
+    rows = ["| name in release 0.2 | expression now |", "|---|---|"]
+    for rule in rules:
+        plain = re.fullmatch(r"sum without \([\w, ]*\) \((\w+(\{[^{}]*\})?)\)", rule["expr"])
+        now = (plain[1] if plain else rule["expr"]).replace("|", "\\|")
+        rows.append(f"| `{rule['record']}` | `{now}` |")
+    return "\n".join(rows)
+
+
 def table() -> str:
     """Return all metrics as a table."""
     rows = ["| metric | type | labels | meaning | panel | alert |", "|---|---|---|---|---|---|"]
@@ -127,7 +137,7 @@ def table() -> str:
         linked = (f"[{each}](runbooks.md#{each.lower()})" for each in alerts(metric.name))
         labels = ", ".join(f"`{each}`" for each in metric.labels)
         cells = (
-            f"`{metric.name}`",
+            f"**`{metric.name}`**" if metric.name in ESSENTIAL else f"`{metric.name}`",
             metric.kind,
             labels,
             metric.meaning.replace("|", "\\|"),
@@ -139,8 +149,8 @@ def table() -> str:
 
 
 def rewritten(text: str) -> str:
-    """Return the page's text with the table between its markers brought up to date."""
-    return rewritten_part(text, "metrics", table())
+    """Return the page's text with the tables between its markers brought up to date."""
+    return rewritten_part(rewritten_part(text, "metrics", table()), "renamed", renamed())
 
 
 if __name__ == "__main__":

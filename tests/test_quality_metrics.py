@@ -21,7 +21,7 @@ N = 600
 PENDING = 20
 
 SCORES = ("iln_error", "iln_running", "iln_interval")
-OF_RUN = {"model", "partition"}
+OWN = ("measure", "over", "of", "level")
 
 # Requests to this machine bypass any proxy in the environment.
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -91,7 +91,7 @@ def samples(page: str) -> dict[str, float]:
     """The scores on a page, by name and label."""
     return {
         " ".join(
-            [sample.name, *(v for name, v in sample.labels.items() if name not in OF_RUN)]
+            [sample.name, *(sample.labels[each] for each in OWN if each in sample.labels)]
         ): sample.value
         for family in text_string_to_metric_families(page)
         for sample in family.samples

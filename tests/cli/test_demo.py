@@ -77,7 +77,7 @@ def test_keep_shows_a_learner_at_work(shown):
     """With --keep, the address that is printed serves a page of a learner, with its state."""
     (model,) = shown.live["models"].values()
     assert model["head"]["model"] == "live-demand/infinite-layer"
-    assert "iln_windowed_mae" in model["metrics"]
+    assert "iln_error/mae/window" in model["metrics"]
 
 
 def cells(output, name):

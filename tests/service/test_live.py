@@ -50,12 +50,16 @@ def asked(n: int, given: Settings) -> tuple[dict[str, Any], str]:
 
 
 def scraped(page: str) -> dict[tuple[str, str | None], float]:
-    """Return the samples of a scrape by name and own label, without the histograms."""
+    """Return the samples of the model in a scrape, named as in /live."""
     found = {}
+    first = ("version", "measure", "over", "bound", "of")
     for family in text_string_to_metric_families(page):
         for sample in family.samples:
-            own = [v for name, v in sample.labels.items() if name not in ("model", "partition")]
-            *others, last = own or [None]
+            if "model" not in sample.labels:
+                continue
+            others_first = [sample.labels[name] for name in first if name in sample.labels]
+            own = sample.labels.keys() - {*first, "model", "partition"}
+            *others, last = [*others_first, *(sample.labels[name] for name in own)] or [None]
             found["/".join([sample.name, *others]), last] = sample.value
     return found
 

@@ -39,7 +39,7 @@ from iln_stream.records.time_inputs import TimeFeatures
 from iln_stream.reporting import MetricSpec
 from iln_stream.service import Settings, build_learner
 from iln_stream.service.learners import build_details, champion_of
-from iln_stream.service.service import ready_metric
+from iln_stream.service.service import build_metric, ready_metric
 from iln_stream.snapshots import Checkpoint, Header, Positions, Saver, SnapshotFolder, learner_state
 from iln_stream.snapshots.publisher import Publisher
 from iln_stream.streams import Record, Sequencer
@@ -128,7 +128,7 @@ def _of_series() -> list[MetricSpec]:
     forecasts = Forecasts(Horizon.of("1"), Regression(), several=True)
     forecasts._of(("a",)).score(1.0, 2.0)
     inputs = SeriesInputs(Earlier(TimeFeatures(()), None, None))
-    return [m for m in (*forecasts.metrics(), *inputs.metrics()) if m.name.startswith("iln_series")]
+    return [*(m for m in forecasts.metrics() if m.name == "iln_series_error"), *inputs.metrics()]
 
 
 def _loop(
@@ -149,6 +149,7 @@ def _loop(
     source = kind(_events_with_garbage(of_fields), model, limit=10**9)
     source.partitions = (partition,)
     watched = metrics.watch(learner, source, model, levels=settings.prediction_intervals)
+    metrics.export(watched.labels, [ready_metric(list), build_metric(settings.learner)])
     if chosen is HEALTHY:
         metrics.export(watched.labels, keyed_metrics(_with_keys()))
         metrics.export(watched.labels, Aggregates({}).metrics())
@@ -171,18 +172,15 @@ def _loop(
         listeners.append(check)
         metrics.export(watched.labels, check.metrics())
         metrics.export(watched.labels, HistoryProgress(n_files=1).metrics())
-        metrics.export(watched.labels, [ready_metric(list)])
         metrics.export(watched.labels, [retries_metric(lambda: 0.0)])
         metrics.export(watched.labels, label_metrics(_two_logs(folder / "log.db")))
     metrics.export(watched.labels, decoder.metrics())
-    loop = PrequentialLoop(
+    return PrequentialLoop(
         source, learner, listeners, checkpoint=checkpoint, late=late, decoder=decoder,
         details=build_details(
             learner, settings.prediction_intervals, settings.prediction_contributions
         ),
     )  # fmt: skip
-    metrics.export(watched.labels, loop.stepper.metrics())
-    return loop
 
 
 def _two_logs(path: Path) -> Sequencer:
@@ -199,6 +197,7 @@ def _classifier(metrics: Metrics, partition: int) -> PrequentialLoop:
     source.partitions = (partition,)
     learner, task = InfiniteLayerClassifier(seed=1), Classification()
     watched = metrics.watch(learner, source, "classifier", task)
+    metrics.export(watched.labels, [ready_metric(list), build_metric("classifier")])
     return PrequentialLoop(source, learner, [watched, Breather()], task=task)
 
 

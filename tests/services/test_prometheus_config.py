@@ -3,6 +3,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from support.prometheus_server import promtool
 
@@ -17,12 +18,13 @@ def test_prometheus_accepts_the_configuration_wherever_it_is_mounted(tmp_path: P
     config, token = mounted / "prometheus.yml", tmp_path / "token"
     token.write_text("secret")  # promtool wants the file to exist
     config.write_text(config.read_text().replace("/var/lib/iln-api/token", str(token)))
-    assert "1 rule files found" in promtool("check", "config", config)
+    assert "2 rule files found" in promtool("check", "config", config)
 
 
-def test_prometheus_accepts_the_rules() -> None:
+@pytest.mark.parametrize("name", ["rules.yml", "renamed.yml"])
+def test_prometheus_accepts_the_rules(name: str) -> None:
     """A misspelt rule would stop Prometheus from starting."""
-    assert "SUCCESS" in promtool("check", "rules", PROMETHEUS / "rules.yml")
+    assert "SUCCESS" in promtool("check", "rules", PROMETHEUS / name)
 
 
 def test_alerts_fire_when_they_should_and_only_then() -> None:

@@ -1,39 +1,70 @@
-"""The Grafana dashboard as code: `python services/grafana/dashboard` rewrites its JSON."""
+"""The Grafana dashboards as code: `python services/grafana/dashboard` rewrites their JSON."""
 
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from grafana_foundation_sdk.builders.common import VizLegendOptions, VizTooltipOptions
-from grafana_foundation_sdk.builders.dashboard import Dashboard, QueryVariable, Row
+import overview
+import yaml
+from grafana_foundation_sdk.builders.common import (
+    GraphThresholdsStyleConfig,
+    ReduceDataOptions,
+    VizLegendOptions,
+    VizTooltipOptions,
+)
+from grafana_foundation_sdk.builders.dashboard import (
+    AnnotationQuery,
+    Dashboard,
+    DashboardLink,
+    QueryVariable,
+    Row,
+    TextBoxVariable,
+    ThresholdsConfig,
+)
 from grafana_foundation_sdk.builders.prometheus import Dataquery
+from grafana_foundation_sdk.builders.stat import Panel as StatPanel
+from grafana_foundation_sdk.builders.table import Panel as TablePanel
 from grafana_foundation_sdk.builders.timeseries import Panel
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
-from grafana_foundation_sdk.models.common import TooltipDisplayMode
+from grafana_foundation_sdk.models.common import (
+    BigValueColorMode,
+    BigValueGraphMode,
+    GraphThresholdsStyleMode,
+    TooltipDisplayMode,
+)
 from grafana_foundation_sdk.models.dashboard import (
     DashboardCursorSync,
+    DashboardLinkType,
     DataSourceRef,
+    DynamicConfigValue,
+    Threshold,
+    ThresholdsMode,
     VariableOption,
     VariableRefresh,
     VariableSort,
 )
-from graph import Graph
+from grafana_foundation_sdk.models.prometheus import PromQueryFormat
+from grafana_foundation_sdk.models.units import Short
+from graph import Graph, Query, selected
 from rows import (
     algorithm_1,
     api,
-    baselines,
+    classes,
     contest,
+    errors,
+    inputs,
     keys,
     labels,
-    learned,
-    predictions,
+    processes,
     publishing,
+    research,
     snapshots,
     stream,
-    workers,
 )
 
-JSON_FILE = Path(__file__).parents[1] / "dashboards" / "iln_stream.json"
+FOLDER = Path(__file__).parents[1] / "dashboards"
+RULES = Path(__file__).parents[2] / "prometheus" / "rules.yml"
 
 PROMETHEUS = DataSourceRef(type_val="prometheus", uid="iln-prometheus")
 COLUMNS = 24
@@ -42,19 +73,31 @@ PER_LINE = 4
 
 HEIGHT = 8
 
-ROWS = (
-    ("How good are the predictions?", predictions.GRAPHS),
-    ("Quality against baselines", baselines.GRAPHS),
-    ("What has the learner learned?", learned.GRAPHS),
-    ("How are the keys doing?", keys.GRAPHS),
-    ("Which contender predicts?", contest.GRAPHS),
-    ("Is Algorithm 1 healthy?", algorithm_1.GRAPHS),
+Rows = Sequence[tuple[str, Sequence[Graph]]]
+
+STREAM: Rows = (
+    ("Running loss, shrinks and ||alpha||_1", algorithm_1.GRAPHS),
+    ("Errors (a regressor)", errors.GRAPHS),
+    ("Errors (a classifier)", classes.GRAPHS),
     ("Does the learner keep up?", stream.GRAPHS),
-    ("Do all worker processes run?", workers.GRAPHS),
-    ("Do labels arrive in time?", labels.GRAPHS),
-    ("What would a crash cost?", snapshots.GRAPHS),
-    ("Are published versions fresh?", publishing.GRAPHS),
+    ("Are inputs read as meant?", inputs.GRAPHS),
+    ("Do labels arrive in time? (pending_events or labels)", labels.GRAPHS),
+    ("Which contender predicts? (challengers)", contest.GRAPHS),
+    ("Keys and series (by_key, aggregates, series)", keys.GRAPHS),
+    ("What would a crash cost? (snapshots)", snapshots.GRAPHS),
+    ("Are published versions fresh? (publish)", publishing.GRAPHS),
+    ("Topics, schema registry and history", stream.SOURCES),
+    ("Processes", processes.of_process("iln-learner")),
+    ("Worker processes (workers)", processes.WORKERS),
+)
+API: Rows = (
     ("Does the HTTP API answer?", api.GRAPHS),
+    ("Process", processes.of_process("iln-api")),
+)
+RESEARCH: Rows = (
+    ("Experts and inputs", research.EXPERTS),
+    ("Hashed categories", research.HASHED),
+    ("Losses (challengers)", research.CONTEST),
 )
 
 
@@ -67,7 +110,19 @@ def lines(graphs: Sequence[Graph]) -> Iterator[Sequence[Graph]]:
         graphs = graphs[n:]
 
 
-def panel(graph: Graph, width: int) -> Panel:
+def target(query: Query, ref_id: str = "A") -> Dataquery:
+    """Return a query over the time range."""
+    made = Dataquery().datasource(PROMETHEUS).ref_id(ref_id)
+    return made.expr(query.expression).legend_format(query.legend)
+
+
+def limits(*steps: tuple[float | None, str]) -> ThresholdsConfig:
+    """Return the colours from each value on."""
+    made = [Threshold(value=value, color=colour) for value, colour in steps]
+    return ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(made)
+
+
+def panel(graph: Graph, width: int, height: int = HEIGHT) -> Panel:
     """Return the panel of a graph."""
     made = (
         Panel()
@@ -79,18 +134,66 @@ def panel(graph: Graph, width: int) -> Panel:
         .legend(VizLegendOptions().show_legend(True))
         .tooltip(VizTooltipOptions().mode(TooltipDisplayMode.MULTI))
         .span(width)
-        .height(HEIGHT)
+        .height(height)
     )
+    if graph.limit is not None:
+        made.thresholds(limits((None, "green"), (graph.limit, "red")))
+        made.thresholds_style(GraphThresholdsStyleConfig().mode(GraphThresholdsStyleMode.DASHED))
     for ref_id, query in zip("ABC", graph.queries, strict=False):
-        made.with_target(
-            Dataquery()
-            .datasource(PROMETHEUS)
-            .ref_id(ref_id)
-            .expr(query.expression)
-            .legend_format(query.legend)
-            .range()
-        )
+        made.with_target(target(query, ref_id).range())
     return made
+
+
+def figure(stat: overview.Stat) -> StatPanel:
+    """Return the panel of a figure."""
+    made = (
+        StatPanel()
+        .title(stat.title)
+        .description(stat.description)
+        .datasource(PROMETHEUS)
+        .unit(stat.unit)
+        .reduce_options(ReduceDataOptions().calcs(["lastNotNull"]))
+        .color_mode(BigValueColorMode.BACKGROUND)
+        .graph_mode(BigValueGraphMode.NONE)
+        .thresholds(limits(*stat.colours))
+        .span(COLUMNS // len(overview.STATS))
+        .height(4)
+        .with_target(target(Query(stat.query)).instant())
+    )
+    return made if stat.no_value is None else made.no_value(stat.no_value)
+
+
+def alert_list() -> TablePanel:
+    """Return the table of alerts that fire, each with a link to its runbook."""
+    rules = yaml.safe_load(RULES.read_text())["groups"][0]["rules"]
+    anchors = {name: {"text": name.lower()} for rule in rules if (name := rule.get("alert"))}
+    hidden = dict.fromkeys(("Time", "Value", "__name__", "alertstate", "job"), True)
+    return (
+        TablePanel()
+        .title("Alerts")
+        .description("Alerts that fire; the last column opens the runbook.\n\nHealthy: none.")
+        .datasource(PROMETHEUS)
+        .no_value("No alert fires.")
+        .span(COLUMNS // 2)
+        .height(7)
+        .override_by_name(
+            "runbook",
+            [
+                DynamicConfigValue("mappings", [{"type": "value", "options": anchors}]),
+                DynamicConfigValue("links", [{"title": "Runbook", "url": RUNBOOK}]),
+            ],
+        )
+        .with_transformation({"id": "organize", "options": {"excludeByName": hidden}})
+        .with_target(target(overview.ALERTS).instant().format(PromQueryFormat.TABLE))
+    )
+
+
+ON_RIGHT = [
+    DynamicConfigValue("unit", Short),
+    DynamicConfigValue("custom.axisPlacement", "right"),
+]
+
+RUNBOOK = "${runbooks:raw}#${__value.text}"
 
 
 def variable(name: str, series: str) -> QueryVariable:
@@ -108,35 +211,97 @@ def variable(name: str, series: str) -> QueryVariable:
     )
 
 
-def dashboard() -> Dashboard:
-    """Return the dashboard."""
-    made = (
-        Dashboard("iln_stream")
-        .uid("iln-stream")
+def annotation(name: str, colour: str, expression: str) -> AnnotationQuery:
+    """Return marks at the times at which an expression has a value."""
+    made = AnnotationQuery().name(name).enable(True).icon_color(colour)
+    return made.datasource(PROMETHEUS).expr(expression)
+
+
+PROMOTED = f"increase({selected('iln_promotions_total')}[1m]) > 0"
+RESTARTED = 'changes(process_start_time_seconds{job="iln-learner"}[1m]) > 0'
+
+
+def dashboard(title: str, uid: str) -> Dashboard:
+    """Return a dashboard without panels."""
+    return (
+        Dashboard(f"iln_stream: {title}")
+        .uid(uid)
         .description("Online learning with infinite-layer networks. Hover over an (i) for help.")
         .tags(["iln_stream"])
         .readonly()
         .tooltip(DashboardCursorSync.CROSSHAIR)
-        .time("now-15m", "now")
-        .refresh("5s")
+        .time("now-1h", "now")
+        .refresh("30s")
         .with_variable(variable("model", "iln_events_total"))
         .with_variable(variable("partition", 'iln_events_total{model=~"$model"}'))
+        .link(
+            DashboardLink("iln_stream")
+            .type(DashboardLinkType.DASHBOARDS)
+            .tags(["iln_stream"])
+            .include_vars(True)
+            .keep_time(True)
+        )
+        .annotation(annotation("Promotions", "blue", PROMOTED))
+        .annotation(annotation("Restarts", "orange", RESTARTED))
     )
-    for title, graphs in ROWS:
-        made.with_row(Row(title))
+
+
+def overview_dashboard() -> Dashboard:
+    """Return the overview; its addresses of page and runbooks can be changed in its head."""
+    made = (
+        dashboard("Overview", "iln-stream")
+        .with_variable(TextBoxVariable("page").label("Page").default_value("http://127.0.0.1:8090"))
+        .with_variable(
+            TextBoxVariable("runbooks")
+            .label("Runbooks")
+            .default_value("http://127.0.0.1:8000/runbooks.html")
+        )
+        .link(
+            DashboardLink("Page").type(DashboardLinkType.LINK).url("${page:raw}").target_blank(True)
+        )
+    )
+    for stat in overview.STATS:
+        made.with_panel(figure(stat))
+    for graph, height in zip(overview.GRAPHS, (8, 8, 7), strict=True):
+        made.with_panel(panel(graph, COLUMNS // 2, height).override_by_regexp("/ lag$/", ON_RIGHT))
+    return made.with_panel(alert_list())
+
+
+def of_rows(title: str, uid: str, rows: Rows) -> Dashboard:
+    """Return a dashboard of collapsed rows."""
+    made = dashboard(title, uid)
+    for name, graphs in rows:
+        row = Row(name).collapsed(True)
         for line in lines(graphs):
             for graph in line:
-                made.with_panel(panel(graph, COLUMNS // len(line)))
+                row.with_panel(panel(graph, COLUMNS // len(line)))
+        made.with_row(row)
     return made
 
 
-def as_json() -> str:
-    """Return the dashboard as Grafana reads it."""
-    built = dashboard().build()
-    for number, each in enumerate(built.panels or [], start=1):
-        each.id_val = number
+def dashboards() -> dict[str, str]:
+    """Return the JSON of each dashboard, as Grafana reads it, by the name of its file."""
+    made = {
+        "overview": overview_dashboard(),
+        "stream": of_rows("Stream and state", "iln-stream-state", STREAM),
+        "api": of_rows("API", "iln-stream-api", API),
+        "research": of_rows("Research", "iln-stream-research", RESEARCH),
+    }
+    return {f"{name}.json": as_json(each) for name, each in made.items()}
+
+
+def as_json(made: Dashboard) -> str:
+    """Return a dashboard's JSON, with numbers for its panels."""
+    built = made.build()
+    number = 0
+    for each in built.panels or []:
+        inner: list[Any] = getattr(each, "panels", None) or []
+        for one in (each, *inner):
+            number += 1
+            one.id_val = number
     return json.dumps(built, cls=JSONEncoder, indent=2, sort_keys=True) + "\n"
 
 
 if __name__ == "__main__":
-    JSON_FILE.write_text(as_json())
+    for name, text in dashboards().items():
+        (FOLDER / name).write_text(text)

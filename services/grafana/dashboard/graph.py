@@ -13,22 +13,28 @@ class Query(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """One panel: title, description, unit and queries."""
+    """One panel: title, description, unit, queries, and the limit of its alert if it has one."""
 
     title: str
     description: str
     unit: str
     queries: tuple[Query, ...]
+    limit: float | None = None
 
 
-def selected(metric: str) -> str:
+def selected(metric: str, more: str = "") -> str:
     """Return a selector of the metric's series for the chosen models and partitions."""
-    return f'{metric}{{model=~"$model", partition=~"$partition"}}'
+    return f'{metric}{{model=~"$model", partition=~"$partition"{more and ", " + more}}}'
 
 
-def rate(counter: str) -> str:
+def errors(measure: str, over: str, of: str = ".*") -> str:
+    """Return a selector of errors."""
+    return selected("iln_error", f'measure=~"{measure}", over="{over}", of=~"{of}"')
+
+
+def rate(counter: str, more: str = "") -> str:
     """Return the counter's increase per second."""
-    return f"rate({selected(counter)}[$__rate_interval])"
+    return f"rate({selected(counter, more)}[$__rate_interval])"
 
 
 def quantile(histogram: str, q: float) -> Query:

@@ -76,11 +76,11 @@ def test_inputs_that_the_learner_does_not_know(learner_and_api) -> None:
     where the run reads events."""
     _, api = learner_and_api
     x = example(1)
-    before = api.metrics()[("iln_api_unknown_inputs_total",)]
+    before = api.metrics()[("iln_api_inputs_suspicious_total", "unknown")]
     (found,) = api.post("/predict", {"x": {**x, "tempp": 3.0, "at": "now"}}).json()["predictions"]
     assert found["unknown_inputs"] == ["tempp", "at=now"]
     assert "unknown_inputs" not in api.post("/predict", {"x": x}).json()["predictions"][0]
-    assert api.metrics()[("iln_api_unknown_inputs_total",)] == before + 2.0
+    assert api.metrics()[("iln_api_inputs_suspicious_total", "unknown")] == before + 2.0
     refused = api.post("/predict", {"record": {"a": 1.0}})
     assert refused.status_code == 409
     assert "the run has no settings of fields" in refused.json()["error"]

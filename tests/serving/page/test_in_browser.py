@@ -18,18 +18,24 @@ from support.running_api import eventually
 from iln_stream.streams.sqlite import create_topic
 
 DEADLINE = 60_000  # ms
+WINDOWED, RUNNING = "iln_error/mae/window", "iln_error/mae/all"
 
 
 def samples(run):
-    """Return the values of /metrics by name, or by name and the labels beside the model's."""
+    """Return the values of /metrics, named as in /live: by name, or by name and the last label."""
     text = httpx.get(f"{run.metrics_url}/metrics", trust_env=False).text
-    return {
-        (sample.name, *(v for k, v in sample.labels.items() if k not in ("model", "partition"))): (
-            sample.value
-        )
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-    }
+    found = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            of = sample.labels
+            names = [of.get(k) for k in ("measure", "over", "bound") if k in of]
+            own = [
+                v
+                for k, v in of.items()
+                if k not in ("model", "partition", "measure", "over", "bound")
+            ]
+            found["/".join([sample.name, *names]), *own] = sample.value
+    return found
 
 
 def figures(page):
@@ -78,15 +84,13 @@ def test_a_regression_shows_what_the_metrics_say(regression, show):
     said = samples(regression)
     shown = figures(page)
     assert shown.keys() == {
-        *("iln_windowed_mae", "iln_running_mae", "iln_events_total", "iln_recent_error_ratio"),
+        *(WINDOWED, RUNNING, "iln_events_total", "iln_recent_error_ratio"),
         *("iln_consumer_lag_records", "iln_dead_letters_total"),
     }
-    assert shown == {name: said[name,] for name in shown}
+    assert shown == {name: said.get((name,), said.get((name, "model"))) for name in shown}
 
-    best = min(("running_mean", "last_value"), key=lambda name: said["iln_baseline_mae", name])
-    saved = formatted(
-        page, "share", 1.0 - said["iln_windowed_mae",] / said["iln_baseline_mae", best]
-    )
+    best = min(("running_mean", "last_value"), key=lambda name: said[WINDOWED, name])
+    saved = formatted(page, "share", 1.0 - said[WINDOWED, "model"] / said[WINDOWED, best])
     called = {"running_mean": "the mean label", "last_value": "repeating the last value"}[best]
     expected = f"{saved} better than {called}, after 900 labels; up to date."
     assert page.locator("#verdict").inner_text() == expected
@@ -94,18 +98,18 @@ def test_a_regression_shows_what_the_metrics_say(regression, show):
     number = lambda *key: formatted(page, "number", said[key])  # noqa: E731
     rows = page.locator("#standings tbody tr").all_inner_texts()
     assert [row.split() for row in rows] == [
-        ["infinite-layer", number("iln_windowed_mae"), number("iln_running_mae")],
-        *(
-            [*name.split("_"), number(f"iln_{kind}mae", name), number(f"iln_{running}mae", name)]
-            for kind, running in [("baseline_", "baseline_running_")]
-            for name in ("running_mean", "last_value")
-        ),
+        [*called.split("_"), number(WINDOWED, name), number(RUNNING, name)]
+        for called, name in (
+            ("infinite-layer", "model"),
+            ("running_mean", "running_mean"),
+            ("last_value", "last_value"),
+        )
     ]
     assert newest(page, "windowed-0") == {
         "event": "900",
-        "infinite-layer": number("iln_windowed_mae"),
-        "running mean": number("iln_baseline_mae", "running_mean"),
-        "last value": number("iln_baseline_mae", "last_value"),
+        "infinite-layer": number(WINDOWED, "model"),
+        "running mean": number(WINDOWED, "running_mean"),
+        "last value": number(WINDOWED, "last_value"),
     }
     assert newest(page, "drift")["drift"] == number("iln_recent_error_ratio")
     weights = newest(page, "experts")
@@ -178,14 +182,13 @@ def test_a_classification_shows_what_the_metrics_say(classification, show):
     shows(page, "iln_events_total", 300)
     said = samples(classification)
     shown = figures(page)
-    assert {"iln_windowed_loss", "iln_running_loss", "iln_windowed_accuracy"} <= shown.keys()
-    assert shown == {name: said[name,] for name in shown}
+    accuracy = "iln_error/accuracy/window"
+    assert {"iln_error/loss/window", "iln_error/loss/all", accuracy} <= shown.keys()
+    assert shown == {name: said.get((name,), said.get((name, "model"))) for name in shown}
     assert newest(page, "windowed-1") == {
         "event": "300",
-        "infinite-layer-classifier": formatted(page, "percent", said["iln_windowed_accuracy",]),
-        "majority class": formatted(
-            page, "percent", said["iln_baseline_accuracy", "majority_class"]
-        ),
+        "infinite-layer-classifier": formatted(page, "percent", said[accuracy, "model"]),
+        "majority class": formatted(page, "percent", said[accuracy, "majority_class"]),
     }
     assert "20 events wait for a label" in page.locator("#delay").inner_text()
     assert page.locator("#events tbody tr").filter(has_text="no label yet").count() > 0
@@ -276,19 +279,17 @@ def test_a_contest_shows_who_predicts_best(tmp_path, run, show):
     assert list(rows) == ["infinite-layer", "linear", "failing", "mixture", "running", "last"]
     assert [name for name, row in rows.items() if "champion" in row] == ["infinite-layer"]
     for name in ("infinite-layer", "linear", "failing", "mixture"):
-        for metric in ("iln_contender_windowed_error", "iln_contender_running_error"):
+        for metric in (WINDOWED, RUNNING):
             assert formatted(page, "number", said[metric, name]) in rows[name]
     for name in ("linear", "mixture"):
-        low, high = (said[f"iln_contender_evidence_{end}", name] for end in ("lower", "upper"))
+        low, high = (said[f"iln_contender_evidence/{end}", name] for end in ("lower", "upper"))
         known = f"{formatted(page, 'signed', low)} to {formatted(page, 'signed', high)}"
         assert ("none yet" if (low, high) == (-1.0, 1.0) else known) in rows[name]
     failures = int(said["iln_contender_failures_total", "failing"])
     assert failures > 0
     assert f"{failures} failed" in rows["failing"]
     shown = newest(page, "windowed-0")
-    assert shown["linear"] == formatted(
-        page, "number", said["iln_contender_windowed_error", "linear"]
-    )
+    assert shown["linear"] == formatted(page, "number", said[WINDOWED, "linear"])
     done = iln("promote", "linear", "--source", "sqlite:log.db", *flags, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     append(tmp_path / "log.db", events(500, 560))

@@ -1,61 +1,36 @@
-"""Health of Algorithm 1."""
+"""The running loss, and the health of Algorithm 1."""
 
-from grafana_foundation_sdk.models.units import CountsPerSecond, PercentUnit, Short
-from graph import Graph, Query, rate, selected
+from grafana_foundation_sdk.models.units import PercentUnit, Short
+from graph import LEARNER, Graph, Query, errors, selected
 
 GRAPHS = (
     Graph(
+        "Loss",
+        "Mean loss: of a regressor (E_t - y_t)^2 / 2, of a classifier the log loss; each event is "
+        "predicted before its label is seen. *Running*: over all events of the model. *Windowed*: "
+        "over the latest events, as many as the setting window.\n\nHealthy: both fall, then level "
+        "off. Windowed well above running: the data have changed, or the model diverges.",
+        Short,
+        (
+            Query(selected("iln_running_loss"), f"{LEARNER} running"),
+            Query(errors("loss", "window", "model"), f"{LEARNER} windowed"),
+        ),
+    ),
+    Graph(
         "Shrink frequency",
         "Share of the latest events on which |E_t| reached 16 B, so that alpha was divided by 4 "
-        "and the event was not learned.\n\nHealthy: 0, or nearly so. Above 1 %: the run diverges "
-        "(lower step, raise draws), or norm_bound, which is B, is too small for this target.",
+        "and the event was not learned. Empty for a learner without Algorithm 1.\n\nHealthy: 0, or "
+        "nearly so. Above 1 %: its step is too large for its norm_bound B. In the default learner "
+        "this expert then loses its weight; with shrinking-gradient raise max_draws or lower step.",
         PercentUnit,
         (Query(selected("iln_shrink_frequency")),),
     ),
     Graph(
-        "Shrinks",
-        "Shrinks per second.\n\nHealthy: 0. A single spike: the algorithm has corrected itself. A "
-        "plateau: the run never settles.",
-        CountsPerSecond,
-        (Query(rate("iln_shrinks_total")),),
-    ),
-    Graph(
         "||alpha||_1",
-        "The sum of |alpha_i|. An estimate's noise grows with it, and the draws needed to keep the "
-        "noise down grow with its square.\n\nHealthy: rises at first, then slowly, or falls. A "
-        "sawtooth is shrinking; exponential growth is divergence.",
+        "The sum of |alpha_i|. An estimate's noise grows with it. Empty for a learner without "
+        "Algorithm 1.\n\nHealthy: rises at first, then slowly, or falls. A sawtooth is shrinking; "
+        "exponential growth is divergence.",
         Short,
         (Query(selected("iln_alpha_l1")),),
-    ),
-    Graph(
-        "Support points",
-        "Events that the model stores as support of its function.\n\nHealthy: rises to the budget "
-        "and stays there. Without a budget, it rises without bound, and so does memory.",
-        Short,
-        (Query(selected("iln_support_points")),),
-    ),
-    Graph(
-        "Variance of the estimate",
-        "Variance of the last E_t, estimated from its draws. More draws would reduce the loss by "
-        "up to half of it.\n\nHealthy: near the learner's option variance or below, and well below "
-        "the windowed loss.",
-        Short,
-        (Query(selected("iln_estimate_variance")),),
-    ),
-    Graph(
-        "Draws",
-        "Draws m of the last E_t; an event's cost grows with them.\n\nHealthy: between min_draws "
-        "and max_draws. Flat at max_draws: the ceiling binds, see the next panel.",
-        Short,
-        (Query(selected("iln_draws")),),
-    ),
-    Graph(
-        "Events at the draws ceiling",
-        "Share of labelled events on which max_draws kept the estimate noisier than the option "
-        "variance allows.\n\nHealthy: 0. With the defaults of shrinking-gradient it rises to 100 % "
-        "after some hundred events: raise max_draws, or lower norm_bound or step. Empty without "
-        "labelled events.",
-        PercentUnit,
-        (Query(f"{rate('iln_draws_capped_total')} / {rate('iln_labelled_events_total')}"),),
     ),
 )

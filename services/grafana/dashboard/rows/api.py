@@ -31,6 +31,7 @@ GRAPHS = (
         "few milliseconds; /events waits for the disk.",
         Seconds,
         (api_quantile(0.5), api_quantile(0.99)),
+        0.1,
     ),
     Graph(
         "Refused requests",
@@ -46,19 +47,7 @@ GRAPHS = (
         "learner learns; without new labels a rise is harmless.",
         Seconds,
         (Query("iln_api_model_age_seconds", "{{model}}"),),
-    ),
-    Graph(
-        "Version",
-        "Number of the version that predicts.\n\nHealthy: rises while the learner learns.",
-        Short,
-        (Query("iln_api_model_version", "{{model}}"),),
-    ),
-    Graph(
-        "Time to load a version",
-        "Time to read a version and to restore its learner, while predictions continue.\n\n"
-        "Healthy: well below half a second.",
-        Seconds,
-        (Query("iln_api_model_load_seconds", "{{model}}"),),
+        60.0,
     ),
     Graph(
         "Versions that can't be loaded",
@@ -75,38 +64,24 @@ GRAPHS = (
         CountsPerSecond,
         (
             Query(api_rate("iln_api_predictions_total"), "predictions"),
-            Query(api_rate("iln_api_appended_events_total"), "appended"),
-            Query(api_rate("iln_api_repeated_events_total"), "repeated"),
+            Query(api_rate("iln_api_events_total", by="outcome"), "{{outcome}}"),
         ),
     ),
     Graph(
         "Queue",
-        "Events that wait to be appended, and events appended together.\n\nHealthy: a short queue. "
+        "Events that wait to be appended.\n\nHealthy: a short queue. "
         "At 10,000 events: clients get a 429; the disk is slow, or another process holds the log.",
         Short,
-        (
-            Query("iln_api_queue_events", "waiting"),
-            Query(
-                f"{api_rate('iln_api_group_size_sum')} / {api_rate('iln_api_group_size_count')}",
-                "per group",
-            ),
-        ),
+        (Query("iln_api_queue_events", "waiting"),),
     ),
     Graph(
-        "Numbers taken as categories by the API",
-        "Inputs per second, to predict or to append, that are numbers as text.\n\nHealthy: 0, or "
-        "codes such as postcodes. Above: the client should omit the quotes; the API's log has "
-        "a warning for each name.",
+        "Suspicious inputs of requests",
+        "Inputs per second that the client may have meant otherwise: numbers as text, which are "
+        "categories, and inputs that the learner does not know, which it ignores.\n\nHealthy: 0, "
+        "or codes such as postcodes. Above: the client should omit the quotes, or misspells a "
+        "name; the API's log and answers name them.",
         CountsPerSecond,
-        (Query(api_rate("iln_api_numbers_as_categories_total"), "numbers"),),
-    ),
-    Graph(
-        "Inputs unknown to the learner",
-        "Inputs per second, of events to predict, that the learner has not learned and ignores; "
-        "answers name them.\n\nHealthy: 0. Above: a client misspells a name, or sends a record in "
-        "place of inputs.",
-        CountsPerSecond,
-        (Query(api_rate("iln_api_unknown_inputs_total"), "inputs"),),
+        (Query(api_rate("iln_api_inputs_suspicious_total", by="kind"), "{{kind}}"),),
     ),
     Graph(
         "Backlog",

@@ -3,32 +3,25 @@
 from grafana_foundation_sdk.models.units import CountsPerSecond, Short
 from graph import LEARNER, Graph, Query, rate, selected
 
+OF = f"{LEARNER} {{{{of}}}}"
 QUANTILE = f"{LEARNER} {{{{quantile}}}}"
 
 GRAPHS = (
     Graph(
         "Keys",
-        "Keys that have their own model, how many of these models are in memory, and keys of "
-        "aggregates. Empty without by_key and aggregates.\n\nHealthy: levels off. A straight line: "
-        "each event has a new key, about which nothing can be learned.",
+        "Keys that have their own model, how many of these models are in memory, keys of "
+        "aggregates, and series.\n\nHealthy: levels off. A straight line: each event has a new "
+        "key, about which nothing can be learned.",
         Short,
-        (
-            Query(selected("iln_keys"), f"{LEARNER} all"),
-            Query(selected("iln_keys_in_memory"), f"{LEARNER} in memory"),
-            Query(selected("iln_aggregate_keys"), f"{LEARNER} aggregates"),
-        ),
+        (Query(selected("iln_kept_keys"), OF),),
     ),
     Graph(
-        "Keys that move",
-        "Models per second that move from memory to the file of keys, or back, and keys whose "
-        "aggregates are forgotten.\n\nHealthy: few compared with events. Above a tenth of the "
-        "events: raise keys_in_memory (1 kB a key).",
+        "Evicted keys",
+        "Keys per second that left memory: models and aggregates go into files, series are "
+        "forgotten.\n\nHealthy: few compared with events. Above a tenth of the events: raise "
+        "keys_in_memory (1 kB a key).",
         CountsPerSecond,
-        (
-            Query(rate("iln_keys_evicted_total"), f"{LEARNER} out"),
-            Query(rate("iln_keys_loaded_total"), f"{LEARNER} in"),
-            Query(rate("iln_aggregate_keys_evicted_total"), f"{LEARNER} aggregates forgotten"),
-        ),
+        (Query(rate("iln_key_evictions_total"), OF),),
     ),
     Graph(
         "Events without a key",
@@ -45,29 +38,11 @@ GRAPHS = (
         (Query(selected("iln_key_error"), QUANTILE),),
     ),
     Graph(
-        "Series",
-        "Series of which earlier records are kept, and those that were forgotten. Empty without "
-        "series.\n\nHealthy: levels off, none forgotten. A straight line: the fields in series "
-        "name something else in each record.",
-        Short,
-        (
-            Query(selected("iln_series"), f"{LEARNER} kept"),
-            Query(selected("iln_series_evicted_total"), f"{LEARNER} forgotten"),
-        ),
-    ),
-    Graph(
         "Errors of series",
         "Quantiles over series of the mean absolute error of a series' last 100 forecasts, divided "
         "by the mean size of its values.\n\nHealthy: falling, then steady. Only 1 rises: one "
         "series has changed, or is new.",
         Short,
         (Query(selected("iln_series_error"), QUANTILE),),
-    ),
-    Graph(
-        "Events of keys",
-        "Quantiles over keys of the number of events that a key has learned.\n\nHealthy: rising. "
-        "Half of the keys below 10: most predictions are the global model's.",
-        Short,
-        (Query(selected("iln_key_events"), QUANTILE),),
     ),
 )

@@ -37,24 +37,12 @@ GRAPHS = (
         (Query(rate("iln_pending_expired_total"), f"{LEARNER} {{{{reason}}}}"),),
     ),
     Graph(
-        "Labels that found no event",
-        "Labels per second that became dead letters: *no event*, none with their id waited; "
-        "*corrected*, another label of the same event was learned before. *No token*: learned, but "
-        "as if the event came with it, as an earlier release predicted it.\n\nHealthy: 0. Above: "
+        "Refused labels",
+        "Labels per second that became dead letters: *no_event*, none with their id waited; "
+        "*corrected*, another label of the same event was learned before.\n\nHealthy: 0. Above: "
         "the sender of labels uses other ids, or events expire before their labels come.",
         CountsPerSecond,
-        (
-            Query(rate("iln_labels_without_event_total"), f"{LEARNER} no event"),
-            Query(rate("iln_corrected_labels_total"), f"{LEARNER} corrected"),
-            Query(rate("iln_labels_without_token_total"), f"{LEARNER} no token"),
-        ),
-    ),
-    Graph(
-        "Labels waiting for an event",
-        "Labels that came before their event.\n\nHealthy: near 0. At 1,000: the oldest "
-        "become dead letters.",
-        Short,
-        (Query(selected("iln_early_labels")),),
+        (Query(rate("iln_labels_refused_total"), f"{LEARNER} {{{{reason}}}}"),),
     ),
     Graph(
         "Lag of the labels",
@@ -63,12 +51,5 @@ GRAPHS = (
         "than learned; events wait for older labels, so the lag of the events rises, too.",
         Short,
         (Query(selected("iln_labels_lag_records")),),
-    ),
-    Graph(
-        "Labels connected",
-        "1 while the log of labels is connected, 0 while its broker is unreachable: events are "
-        "predicted, and none is learned. Empty without the setting labels.\n\nHealthy: 1.",
-        Short,
-        (Query(selected("iln_labels_connected")),),
     ),
 )

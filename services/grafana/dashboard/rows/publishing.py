@@ -1,6 +1,6 @@
 """Published versions."""
 
-from grafana_foundation_sdk.models.units import BytesIEC, CountsPerSecond, Seconds, Short
+from grafana_foundation_sdk.models.units import CountsPerSecond, Seconds
 from graph import Graph, Query, rate, selected
 
 GRAPHS = (
@@ -11,13 +11,6 @@ GRAPHS = (
         "below a second while events arrive; without events a rise is harmless.",
         Seconds,
         (Query(f"time() - {selected('iln_published_timestamp_seconds')}"),),
-    ),
-    Graph(
-        "Published versions",
-        "Number of the last published version.\n\nHealthy: rises while events arrive, also across "
-        "restarts.",
-        Short,
-        (Query(selected("iln_published_version")),),
     ),
     Graph(
         "Pause to publish",
@@ -33,13 +26,6 @@ GRAPHS = (
         "half a second. Above: the disk is slow, and versions are less frequent.",
         Seconds,
         (Query(selected("iln_publish_duration_seconds")),),
-    ),
-    Graph(
-        "Size of a version",
-        "Size of the last published version.\n\nHealthy: level once the learner's budgets are "
-        "full.",
-        BytesIEC,
-        (Query(selected("iln_publish_bytes")),),
     ),
     Graph(
         "Versions that failed",

@@ -11,6 +11,7 @@ GRAPHS = (
         "rise is harmless.",
         Seconds,
         (Query(f"time() - {selected('iln_snapshot_last_success_timestamp_seconds')}"),),
+        300.0,
     ),
     Graph(
         "Records since the snapshot",
@@ -18,13 +19,6 @@ GRAPHS = (
         "about 0 with each snapshot.",
         Short,
         (Query(selected("iln_snapshot_lag_records")),),
-    ),
-    Graph(
-        "Offset of the snapshot",
-        "The offset at which a run would resume.\n\nHealthy: rises in steps while events arrive. "
-        "It falls only after a rebuild.",
-        Short,
-        (Query(selected("iln_snapshot_offset")),),
     ),
     Graph(
         "Refused snapshots",

@@ -16,13 +16,6 @@ GRAPHS = (
         ),
     ),
     Graph(
-        "Ready",
-        "1 while events can be learned and predicted, 0 while the learner compiles, learns history "
-        "files, warms up challengers, or waits for a broker.\n\nHealthy: 1. At 0: /ready says why.",
-        Short,
-        (Query(selected("iln_ready")),),
-    ),
-    Graph(
         "Lag",
         "Offsets from the last learned record to the end of the source.\n\n"
         "Healthy: near 0, with brief peaks. Rising: events arrive faster than they are learned. "
@@ -54,34 +47,48 @@ GRAPHS = (
         (Query(selected("iln_learning_problem"), f"{LEARNER} {{{{problem}}}}"),),
     ),
     Graph(
-        "Repeated events",
-        "Records skipped because they repeat a recent event or label. 0 without the setting "
-        "recent_ids.\n\nHealthy: flat. A step: a sender retried.",
-        Short,
-        (Query(selected("iln_repeated_events_total")),),
-    ),
-    Graph(
         "Skipped records",
-        "Records that are no events: where is not true of them, or the decoder leaves them out. "
-        "0 without these.\n\nHealthy: the share that you expect. A step in it: the sender changed.",
+        "Records that repeat a recent event or label (with recent_ids), or are no events: where is "
+        "not true of them, or the decoder leaves them out.\n\nHealthy: the share that you expect. "
+        "A step: a sender changed, or retried.",
         CountsPerSecond,
-        (Query(rate("iln_skipped_records_total")),),
+        (Query(rate("iln_skipped_records_total"), f"{LEARNER} {{{{reason}}}}"),),
     ),
     Graph(
-        "Commands",
-        "Commands of the log that were carried out, such as promotions. One that can't be carried "
-        "out is a dead letter.\n\nHealthy: a step for each promotion by `iln-stream promote` or "
-        "`POST /promote`.",
-        Short,
-        (Query(selected("iln_commands_total")),),
+        "Time without progress",
+        "Time since the learner last took a record or was idle.\n\nHealthy: below a "
+        "second. Rising steadily: it hangs, though it still answers scrapes.",
+        Seconds,
+        (Query(f"time() - {selected('iln_last_progress_timestamp_seconds')}"),),
+        60.0,
     ),
     Graph(
-        "Source connected",
-        "1 while the source is connected, 0 while the broker is unreachable and the learner "
-        "waits.\n\nHealthy: 1.",
+        "Ready",
+        "1 while events can be learned and predicted, 0 while the learner compiles, learns history "
+        "files, warms up challengers, or waits for a broker; with the release and the learner."
+        "\n\nHealthy: 1. At 0: /ready says why.",
         Short,
-        (Query(selected("iln_source_connected")),),
+        (
+            Query(
+                f"{selected('iln_ready')} * on (instance, model, partition) "
+                f"group_left (version, learner) {selected('iln_build_info')}",
+                f"{LEARNER} {{{{version}}}} {{{{learner}}}}",
+            ),
+        ),
     ),
+    Graph(
+        "Connected",
+        "1 while the source, and the log of labels if there is one, is connected, 0 while its "
+        "broker is unreachable and the learner waits.\n\nHealthy: 1.",
+        Short,
+        (
+            Query(selected("iln_source_connected"), f"{LEARNER} events"),
+            Query(selected("iln_labels_connected"), f"{LEARNER} labels"),
+        ),
+    ),
+)
+
+SOURCES = (
     Graph(
         "New partitions",
         "Partitions that the topic got since the run began, which it does not read.\n\nHealthy: 0. "
@@ -90,10 +97,18 @@ GRAPHS = (
         (Query(selected("iln_new_partitions")),),
     ),
     Graph(
-        "Time without progress",
-        "Time since the learner last took a record or was idle.\n\nHealthy: below a "
-        "second. Rising steadily: it hangs, though it still answers scrapes.",
-        Seconds,
-        (Query(f"time() - {selected('iln_last_progress_timestamp_seconds')}"),),
+        "Retries at the schema registry",
+        "Requests per second that the schema registry did not answer and that were sent again. "
+        "Empty without a registry.\n\nHealthy: 0. Above: no record is learned meanwhile, and the "
+        "run ends after 30 seconds; start the registry.",
+        CountsPerSecond,
+        (Query(rate("iln_registry_retries_total")),),
+    ),
+    Graph(
+        "History",
+        "Events per second of history files, which a run with warm_start learns before its log. "
+        "Empty in a run that resumes.\n\nHealthy: steady, then 0: the run reads the log.",
+        CountsPerSecond,
+        (Query(rate("iln_history_events_total")),),
     ),
 )

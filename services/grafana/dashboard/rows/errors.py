@@ -1,0 +1,42 @@
+"""Errors of a regressor."""
+
+from grafana_foundation_sdk.models.units import PercentUnit, Short
+from graph import LEARNER, Graph, Query, errors, selected
+
+OF = f"{LEARNER} {{{{of}}}}"
+LEVEL = f"{LEARNER} {{{{level}}}} {{{{of}}}}"
+
+GRAPHS = (
+    Graph(
+        "Mean absolute error",
+        "Mean of |prediction - y| over the last window, in units of the label: of the model, of "
+        "two baselines that look at no input, and of contenders.\n\nHealthy: the model is below "
+        "both baselines. Above one of them: see the runbook of IlnNoBetterThanTrivial.",
+        Short,
+        (Query(errors("mae", "window"), OF),),
+    ),
+    Graph(
+        "Running error",
+        "The same since the model was created, or the contender joined.\n\nHealthy: the model is "
+        "below both baselines, except at the beginning.",
+        Short,
+        (Query(errors("mae", "all"), OF),),
+    ),
+    Graph(
+        "Coverage of intervals",
+        "Share of labels that the interval of each level contained, over the last window, and the "
+        "level. Empty without prediction_intervals.\n\nHealthy: the level, within 5 points. See "
+        "the runbook of IlnCoverageOff.",
+        PercentUnit,
+        (Query(selected("iln_interval_coverage_ratio"), LEVEL),),
+    ),
+    Graph(
+        "Drift",
+        "Mean |error| of about the last 50 events over that of about the last 1000. Only of the "
+        "default learner.\n\nHealthy: about 1. A peak: the stream has changed; it falls again as "
+        "the learner adapts.",
+        Short,
+        (Query(selected("iln_recent_error_ratio")),),
+        1.5,
+    ),
+)
