@@ -207,7 +207,7 @@ def test_a_restored_run_shows_the_snapshot_it_goes_on_from(tmp_path):
 def test_lost_records_are_no_unsaved_ones(tmp_path):
     """What retention deleted before it was learned can't be read again: the lag leaves it out."""
     saver = Saver(SnapshotFolder(tmp_path), newest=header({0: 500}))
-    assert value(checkpoint(saver, positions={0: 800}), "lag") == 0
+    assert value(checkpoint(saver, positions={0: 800}), "lag_records") == 0
 
 
 def test_what_is_beside_belongs_to_the_snapshot(saver):
