@@ -124,8 +124,10 @@ def renamed() -> str:
     rules = yaml.safe_load(RENAMED.read_text(encoding="utf-8"))["groups"][0]["rules"]
     rows = ["| name in release 0.2 | expression now |", "|---|---|"]
     for rule in rules:
-        plain = re.fullmatch(r"sum without \([\w, ]*\) \((\w+(\{[^{}]*\})?)\)", rule["expr"])
-        now = (plain[1] if plain else rule["expr"]).replace("|", "\\|")
+        now = re.sub(
+            r'^sum without \([\w, ]*\) \((label_replace\()?|, "\w+", "\$1".*', "", rule["expr"]
+        )
+        now = re.sub(r"\)$", "", now).replace("|", "\\|")
         rows.append(f"| `{rule['record']}` | `{now}` |")
     return "\n".join(rows)
 

@@ -22,9 +22,11 @@ def test_only_the_most_relevant_inputs_are_exported():
 @pytest.mark.parametrize(("profile", "has_algorithm_1"), [("accurate", True), ("fast", False)])
 def test_a_mixture_reports_algorithm_1_if_it_is_an_expert(profile, has_algorithm_1):
     """`fast` has no first-order expert, and its metrics lack those of Algorithm 1."""
-    names = [metric.name for metric in mixture_metrics(InfiniteLayerRegressor(profile, seed=1))]
+    learner = InfiniteLayerRegressor(profile, seed=1)
+    names = [metric.name for metric in mixture_metrics(learner)]
     assert len(names) == len(set(names))
     assert ("iln_alpha_l1" in names) == has_algorithm_1
+    assert [flag.metric for flag in learner.flags] == ["iln_shrink_frequency"] * has_algorithm_1
 
 
 def test_metrics_follow_a_restored_learner():

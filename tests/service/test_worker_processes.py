@@ -416,9 +416,9 @@ def test_one_page_of_metrics(embedded: EmbeddedLog, tmp_path: Path) -> None:
     assert [s.value for s in found["iln_worker_up"].samples] == [1.0, 1.0]
 
 
-def labels(family: Metric) -> set[tuple[str, str, str | None]]:
+def labels(family: Metric) -> set[tuple[str, str | None, str | None]]:
     """Name, partition and bucket of each sample."""
-    return {(s.name, s.labels["partition"], s.labels.get("le")) for s in family.samples}
+    return {(s.name, s.labels.get("partition"), s.labels.get("le")) for s in family.samples}
 
 
 # Failures

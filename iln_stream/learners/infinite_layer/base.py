@@ -92,8 +92,10 @@ class EngineLearner(RestorableLearner):
             events = remembered(self._engine, BACKGROUND, effects=True)
         return mean_contributions(self, events)
 
-    flags: tuple[FlagSpec, ...] = ()
-    """Flags that an event may raise; see `iln_stream.reporting`."""
+    @property
+    def flags(self) -> tuple[FlagSpec, ...]:
+        """Flags that an event may raise; see `iln_stream.reporting`."""
+        return ()
 
     def report(self, y_pred: Any, y: Any) -> Report:
         """Report no loss and no flags: the task's loss is used."""

@@ -24,7 +24,7 @@ from iln_stream.learners.preprocessing.moments import LARGEST_VALUE
 from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.learners.tables import TableEvents
-from iln_stream.reporting import MetricSpec, Report
+from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import StateDict
 
 if TYPE_CHECKING:
@@ -472,7 +472,10 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         with self._turn:
             return self._engine.redrawn_at()
 
-    flags = (SHRUNK,)
+    @property
+    def flags(self) -> tuple[FlagSpec, ...]:
+        """The flag of Algorithm 1 if it is an expert."""
+        return () if self.first_order is None else (SHRUNK,)
 
     def report(self, y_pred: float, y: float) -> Report:
         """Report half the squared error on the target's scale, and Algorithm 1's flags.

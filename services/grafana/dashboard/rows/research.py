@@ -15,8 +15,8 @@ EXPERTS = (
     ),
     Graph(
         "Relevance of the inputs",
-        "Share of each input in how much the learned function varies; the twenty most relevant "
-        "inputs.\n\nHealthy: settles after some hundreds of events. One falls to 0: check the "
+        "Share of each input in how far inputs move predictions; the twenty most relevant inputs."
+        "\n\nHealthy: settles after some hundreds of events. One falls to 0: check the "
         "sender.",
         PercentUnit,
         (Query(selected("iln_input_relevance_ratio"), f"{LEARNER} {{{{input}}}}"),),
