@@ -95,7 +95,15 @@ def errors_metric(read: Callable[[], Samples]) -> MetricSpec:
 
 
 def contender_label(name: str) -> str:
-    """Return a contender's value of the label `of`, which no baseline has."""
+    """Return a contender's value of the label `of`, which no baseline has.
+
+    Examples
+    --------
+    >>> from iln_stream.reporting import contender_label
+    >>> contender_label("linear"), contender_label("model")
+    ('linear', 'model (contender)')
+
+    """
     return f"{name} (contender)" if name in _OF_RUN else name
 
 

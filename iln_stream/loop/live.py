@@ -278,7 +278,17 @@ _RENAMED_SINCE = {
 
 
 def renamed(name: str, label: str | None) -> _Column:
-    """Return the name of a curve that release 0.2 sampled; those of contenders begin anew."""
+    """Return the name of a curve that release 0.2 sampled; those of contenders begin anew.
+
+    Examples
+    --------
+    >>> from iln_stream.loop.live import renamed
+    >>> renamed("iln_windowed_mae", None), renamed("iln_baseline_running_loss", "last_value")
+    (('iln_error/mae/window', 'model'), ('iln_error/loss/all', 'last_value'))
+    >>> renamed("iln_running_loss", None)
+    ('iln_running_loss', None)
+
+    """
     if name == "iln_running_loss" or not (found := _OF_0_2.fullmatch(name)):
         return _RENAMED_SINCE.get(name, name), label
     over = "all" if "running_" in name else "window"
