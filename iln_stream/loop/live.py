@@ -342,6 +342,8 @@ class About(NamedTuple):
         The setting `learner`.
     version
         The model's version, as predictions carry it.
+    target
+        Name of the field that is predicted; None: events have no fields of their own.
 
     """
 
@@ -349,6 +351,7 @@ class About(NamedTuple):
     source: str
     learner: str
     version: str
+    target: str | None = None
 
 
 class LiveModel(Listener):

@@ -70,7 +70,9 @@ def connect_live(
     `version` is that of the learner, and `versions` has those of contenders, if there are several.
     """
     learner = assembly.learner
-    live.about = About(assembly.task.name, settings.source_address, settings.learner, version)
+    live.about = About(
+        assembly.task.name, settings.source_address, settings.learner, version, settings.target
+    )
     live.versions = versions
     live.standings = getattr(learner, "standings", None)
     if live.champion is None:  # else it is that of the last step, also if a promotion came since

@@ -2,7 +2,7 @@
 
 import { Card } from "./card.js";
 import { Chart } from "./chart.js";
-import { clock, count, duration, number, rate } from "./format.js";
+import { clock, count, duration, rate } from "./format.js";
 import { value } from "./store.js";
 
 const TIME = { xName: "at", formatX: clock, low: 0 };
@@ -50,8 +50,15 @@ export class Delay {
     this.card.name("Delay of labels", [
       "From an event to its label.",
       late.length ? ` Median of the latest ${late.length}: ${duration(median)}.` : "",
-      waiting === undefined ? "" : ` ${number(waiting) === "0" ? "No event waits" : `${count(waiting)} events wait`} for a label.`,
+      waiting === undefined ? "" : ` ${waiting === 0 ? "No event waits" : `${count(waiting)} wait`} for a label.`,
+      lost(model, "iln_pending_expired_total", "expired"),
+      lost(model, "iln_labels_without_event_total", "labels met no event"),
     ].join(""));
     this.chart.update({ x: late.map((s) => s.serial), series: [{ name: "delay", look: "s0", kind: "dots", y: late.map((s) => Math.max(s.delay, 0)) }] });
   }
+}
+
+function lost(model, metric, what) {
+  const n = value(model, metric);
+  return n > 0 ? ` ${count(n)} ${what}.` : "";
 }

@@ -29,7 +29,7 @@ export class Events extends List {
   constructor() {
     super("events", "Latest events", "The newest first.", 8, [
       { name: "Time", look: "nowrap" },
-      { name: "Position", look: "only-wide nowrap" },
+      { name: "Offset", look: "only-wide nowrap" },
       { name: "Id", look: "only-wide" },
       { name: "Label", look: "number" },
       { name: "Prediction", look: "number" },
@@ -49,10 +49,33 @@ export class Events extends List {
   }
 }
 
+const WORST = 10;
+
+export class WorstEvents extends List {
+  constructor() {
+    super("worst-events", "Worst predictions", "Of the latest 256 events, the largest errors.", 4, [
+      { name: "Time", look: "nowrap" },
+      { name: "Id", look: "only-wide" },
+      { name: "Label", look: "number" },
+      { name: "Prediction", look: "number" },
+    ], "");
+  }
+
+  update(model) {
+    const classes = isClassification(model);
+    const found = model.steps.filter((s) => s.y !== null && (classes ? verdict(s) === "wrong" : Number.isFinite(s.y_pred)));
+    const size = (s) => (classes ? s.p ?? 1 : Math.abs(s.y - s.y_pred));
+    this.fill(found.toSorted((a, b) => size(b) - size(a)).slice(0, WORST).map((s) => [
+      moment(s.time ?? NaN), s.id ?? "–", label(s.y), classes ? `${label(s.y_pred)} ${percent(s.p ?? NaN)}` : label(s.y_pred),
+    ]));
+    this.card.show(found.length > 0);
+  }
+}
+
 export class Letters extends List {
   constructor() {
     super("letters", "Dead letters", "Records that could not be learned, with the reason.", 12, [
-      { name: "Position", look: "nowrap" },
+      { name: "Offset", look: "nowrap" },
       { name: "Reason", look: "reason" },
       { name: "Record", look: "payload only-wide" },
     ], "None: every record could be learned.");
@@ -67,7 +90,7 @@ export class Checkpoints extends List {
   constructor() {
     super("checkpoints", "Checkpoints", "From which a run goes on after a crash.", 4, [
       { name: "Time", look: "nowrap" },
-      { name: "Position", look: "number" },
+      { name: "Offset", look: "number" },
       { name: "Size", look: "number" },
       { name: "Took", look: "number" },
     ], "None: without --snapshots, a run starts over.");
@@ -94,8 +117,9 @@ export class WorstSeries extends List {
   }
 }
 
-function place(record) {
-  return `${record.stream ?? ""}:${record.partition}:${count(record.offset)}`;
+// The offset of a record; in a log of several partitions with the partition before it.
+function place({ partition, offset }) {
+  return `${partition < 0 ? "label " : partition > 0 ? `${partition}:` : ""}${count(offset)}`;
 }
 
 function positions(found) {

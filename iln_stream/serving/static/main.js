@@ -6,8 +6,10 @@ import { Experts } from "./experts.js";
 import { Figures } from "./figures.js";
 import { Delay, Lag, Rate } from "./flow.js";
 import { Inputs } from "./inputs.js";
-import { Checkpoints, Events, Letters, WorstSeries } from "./lists.js";
+import { Fold } from "./fold.js";
+import { Checkpoints, Events, Letters, WorstEvents, WorstSeries } from "./lists.js";
 import { Predictions } from "./predictions.js";
+import { Threshold } from "./threshold.js";
 import { alpha, drift, shrinks } from "./small.js";
 import { Standings } from "./standings.js";
 import { Status } from "./status.js";
@@ -21,17 +23,24 @@ const status = new Status();
 const title = new Title(schedule);
 const verdict = new Verdict();
 const figures = new Figures();
-const large = [
-  new Predictions(), new Standings(),
+const first = [new Predictions(), new Standings(), new Inputs()];
+const more = [
+  new Threshold(),
   new Errors("windowed", 0), new Errors("running", 0), new Errors("windowed", 1), new Errors("running", 1),
-  new Experts(), new Inputs(), drift(),
+  drift(), new Delay(), new Rate(), new Lag(),
+  new Events(), new WorstSeries(), new WorstEvents(), new Letters(),
 ];
-const small = [new Rate(), new Lag(), new Delay(), shrinks(), alpha()];
-const lists = [new Events(), new Checkpoints(), new WorstSeries(), new Letters()];
-const cards = [...large, ...small, ...lists];
+const details = [new Experts(), shrinks(), alpha(), new Checkpoints()];
+const cards = [...first, ...more, ...details];
 const nodes = (some) => some.map((card) => card.node);
 const grid = document.getElementById("cards");
-grid.append(...nodes(large), element("div", { class: "row" }, ...nodes(small)), ...nodes(lists));
+const folds = [
+  new Fold("More", nodes(more), "(max-width: 720px)"), // on a telephone only
+  new Fold("Details: experts, Algorithm 1, checkpoints", nodes(details)),
+];
+const empty = element("p", { class: "empty" }, "No event yet: the figures and curves begin with the first one.");
+grid.append(empty, ...nodes(first));
+grid.after(...folds.map((fold) => fold.node));
 
 let isConnected = true;
 let isScheduled = false;
@@ -49,9 +58,15 @@ function draw() {
   if (!model) return;
   title.update(store, model);
   setAttributes(grid, { "data-contest": String(model.contenders.length > 0) });
+  const begun = model.steps.length > 0 || model.dead_letters.length > 0;
+  empty.toggleAttribute("hidden", begun);
   verdict.update(model, store.run, isConnected && store.page.state === "reached");
   figures.update(model, store.isAtWork && isConnected);
-  for (const card of cards) card.update(model);
+  for (const card of cards) {
+    card.update(model);
+    if (!begun) card.node.toggleAttribute("hidden", true);
+  }
+  for (const fold of folds) fold.update();
 }
 
 connect(

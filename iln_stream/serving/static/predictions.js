@@ -2,12 +2,14 @@
 
 import { Card } from "./card.js";
 import { Chart } from "./chart.js";
-import { count, label, number, percent } from "./format.js";
-import { isClassification, promotions } from "./task.js";
+import { count, label, moment, number, percent } from "./format.js";
+import { value } from "./store.js";
+import { isClassification, positiveOf, promotions } from "./task.js";
 
 export class Predictions {
   constructor() {
-    const x = { xName: "step", formatX: count };
+    this.times = new Map();
+    const x = { xName: "step", formatX: (serial) => this.when(serial) };
     this.numbers = new Chart({ title: "Predictions and labels", height: 300, ...x });
     this.classes = new Chart({ title: "Predicted classes and their probability", height: 300, high: 1.02, formatY: percent, formatTick: percent, ...x });
     this.card = new Card("predictions", "Predictions and labels", "", 7, this.numbers.node, this.classes.node);
@@ -21,17 +23,39 @@ export class Predictions {
     this.classes.node.toggleAttribute("hidden", !classes);
     const steps = withoutRepeats(model.steps);
     const x = steps.map((s) => s.serial);
+    this.times = new Map(steps.map((s) => [s.serial, s.time]));
     const marks = promotions(model, "serial");
+    const { target } = model.head;
     if (classes) {
-      this.card.name("Predicted classes", "Probability of the predicted class, for each of the latest events.");
-      this.classes.update({ x, series: classSeries(steps), marks });
+      const positive = positiveOf(model);
+      this.card.name(target ? `Predicted ${target}` : "Predicted classes", positive === null
+        ? "Probability of the predicted class, for each of the latest events."
+        : `Probability of ${label(positive)}, the rarer class, for each of the latest events.`);
+      this.classes.update({ x, series: positive === null ? classSeries(steps) : outcomeSeries(steps, positive), marks });
     } else {
-      const hasInterval = steps.some((s) => s.interval);
-      this.card.name("Predictions and labels", `The latest events: what was predicted before the label was seen${hasInterval ? ", with its interval" : ""}.`);
-      this.numbers.update({ x, series: numberSeries(steps, hasInterval), marks });
+      this.card.name(target ? `${target}: predictions and labels` : "Predictions and labels",
+        `The latest events: what was predicted before the label was seen${interval(model, steps)}.`);
+      this.numbers.update({ x, series: numberSeries(steps, steps.some((s) => s.interval)), marks });
     }
   }
+
+  // The time of a step, if its sender gave one; else its number.
+  when(serial) {
+    const time = this.times.get(Math.round(serial));
+    return Number.isFinite(time) ? moment(time) : count(serial);
+  }
 }
+
+// What the interval is, and how often it held the label.
+function interval(model, steps) {
+  if (!steps.some((s) => s.interval)) return "";
+  const [level] = Object.keys(model.metrics[COVERAGE] ?? {});
+  const held = level === undefined ? undefined : value(model, COVERAGE, level);
+  return held === undefined ? ", with its interval"
+    : `, with its ${percent(Number(level))} interval, which held ${percent(held)} of the labels`;
+}
+
+const COVERAGE = "iln_interval_coverage";
 
 // An event whose label came later has two steps: one when it was predicted, one with its label.
 function withoutRepeats(steps) {
@@ -65,6 +89,26 @@ function classSeries(steps) {
     { name: "wrong", look: "wrong", ...of("wrong") },
     { name: "no label yet", look: "quiet", ...of("open") },
   ].filter((s, i) => i < 2 || s.y.some((v) => v !== null));
+}
+
+// Of two classes: the probability of one of them, by what came.
+function outcomeSeries(steps, positive) {
+  const of = (name, look, isShown) => ({
+    name, look, kind: "dots",
+    y: steps.map((s) => (isShown(s) ? probabilityOf(s, positive) : null)),
+  });
+  const is = (s) => String(s.y) === String(positive);
+  return [
+    of("no label yet", "quiet", (s) => s.y === null),
+    of(`was not ${label(positive)}`, "s0", (s) => s.y !== null && !is(s)),
+    of(`was ${label(positive)}`, "wrong", (s) => s.y !== null && is(s)),
+  ].filter((s, i) => i > 0 || s.y.some((v) => v !== null));
+}
+
+// Of two classes, the predicted one has the probability p.
+export function probabilityOf(step, positive) {
+  if (step.p === null) return null;
+  return String(step.y_pred) === String(positive) ? step.p : 1 - step.p;
 }
 
 export function verdict(step) {

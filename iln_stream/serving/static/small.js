@@ -28,4 +28,4 @@ export const shrinks = () => new OneMetric("shrinks", "iln_shrink_frequency", "S
   "Share of events at which Algorithm 1 shrank; 0 is healthy.", 3, { formatY: percent, formatTick: percent, low: 0, least: 0.01 });
 
 export const alpha = () => new OneMetric("alpha", "iln_alpha_l1", "L1 norm of α",
-  "‖α‖₁, the sum of Algorithm 1's |α|; levels off when it has learned.", 3, { series: "norm", formatY: number });
+  "‖α‖₁, the sum of Algorithm 1's |α|.", 3, { series: "norm", formatY: number });

@@ -29,6 +29,18 @@ export function isClassification(model) {
   return model.head.task === "classification";
 }
 
+// Of two classes, the rarer one among the latest labels; null: there are others, or fewer.
+export function positiveOf(model) {
+  const counts = new Map();
+  for (const { y, y_pred } of model.steps) {
+    if (y !== null) counts.set(String(y), (counts.get(String(y)) ?? 0) + 1);
+    if (y_pred !== null && !counts.has(String(y_pred))) counts.set(String(y_pred), 0);
+  }
+  if (counts.size !== 2) return null;
+  const [[a, n], [b, m]] = counts;
+  return n === m ? [a, b].sort().at(-1) : n < m ? a : b;
+}
+
 // The name of the learner, as it stands beside those of baselines and contenders.
 export function learnerName(model) {
   return championOf(model) ?? model.head.learner.split(/[:/]/).at(-1);

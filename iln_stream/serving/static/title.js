@@ -32,9 +32,10 @@ export class Title {
     });
     if (this.select.value !== model.key) this.select.value = model.key;
     const { head } = model;
-    setText(this.name, head.model);
-    document.title = `${head.model} · iln_stream`;
-    const facts = [head.task, `learner ${head.learner}`, `from ${head.source}`, `partition ${head.partition}`,
+    const name = head.target ?? head.model;
+    setText(this.name, name);
+    document.title = `${name} · iln_stream`;
+    const facts = [head.target ? head.model : "", head.task, `learner ${head.learner}`, `from ${head.source}`, `partition ${head.partition}`,
       head.version ? `version ${head.version.slice(0, 8)}` : "", `iln_stream ${store.run.release}`];
     setText(this.facts, facts.filter(Boolean).join(" · "));
   }
