@@ -235,8 +235,8 @@ def mean_contributions(
 ) -> dict[Any, float]:
     """Return the share of each input in how far it moves predictions; they sum to one.
 
-    It is the mean absolute contribution, as of `explain_one`, over pairs of events, each compared
-    with another one: as many pairs as there are events, or as take some 4,000 predictions.
+    It is the mean absolute contribution, as of `explain_one`, over pairs of events: each is compared
+    with up to two others, as far as that takes some 1,000 predictions.
 
     Parameters
     ----------
@@ -258,10 +258,10 @@ def mean_contributions(
 
     """
     sums = {player: 0.0 for event in events for player in by_input(event)}
-    n_pairs = max(1, min(len(events), _PREDICTIONS // (2 * len(sums) or 1)))
-    random, half = Random(0), len(events) // 2  # noqa: S311
-    for i in range(n_pairs if half else 0):
-        x, event = events[i], events[(i + half) % len(events)]
+    n, random = len(events), Random(0)  # noqa: S311
+    others = [(i, (i + step) % n) for step in range(1, min(n, 3)) for i in range(n)]
+    for i, j in others[: max(1, _PREDICTIONS // (2 * len(sums) or 1))]:
+        x, event = events[i], events[j]
         outcome = outcome_of(model, x)
         exchange = _Exchange(outcome, x, event)
         random.shuffle(order := exchange.players)
@@ -273,7 +273,7 @@ def mean_contributions(
     return {player: share / total for player, share in sums.items()} if total else {}
 
 
-_PREDICTIONS = 4_000
+_PREDICTIONS = 1_000
 
 
 class _Exchange:

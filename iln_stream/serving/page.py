@@ -220,7 +220,7 @@ _WHOLE = (
     *("contenders", "metrics", "dead_letters", "checkpoints", "worst_series", "commands"),
     "promotions",
 )
-_HEAD = ("model", "partition", "task", "source", "learner", "version")
+_HEAD = ("model", "partition", "task", "source", "learner", "version", "target")
 
 
 class ModelParts:

@@ -50,15 +50,15 @@ export class Delay {
     this.card.name("Delay of labels", [
       "From an event to its label.",
       late.length ? ` Median of the latest ${late.length}: ${duration(median)}.` : "",
-      waiting === undefined ? "" : ` ${waiting === 0 ? "No event waits" : `${count(waiting)} wait`} for a label.`,
+      waiting === undefined ? "" : ` ${waiting === 0 ? "No event waits" : `${count(waiting)} events wait`} for a label.`,
       lost(model, "iln_pending_expired_total", "expired"),
-      lost(model, "iln_labels_without_event_total", "labels met no event"),
+      lost(model, "iln_labels_refused_total", "labels met no event", "no_event"),
     ].join(""));
     this.chart.update({ x: late.map((s) => s.serial), series: [{ name: "delay", look: "s0", kind: "dots", y: late.map((s) => Math.max(s.delay, 0)) }] });
   }
 }
 
-function lost(model, metric, what) {
-  const n = value(model, metric);
+function lost(model, metric, what, name) {
+  const n = value(model, metric, name);
   return n > 0 ? ` ${count(n)} ${what}.` : "";
 }

@@ -34,6 +34,9 @@ export const moment = known((seconds) => {
   return day === new Date().toLocaleDateString("en-CA") ? time : `${day} ${time}`;
 });
 
+// Without seconds and year, as ticks of a chart.
+export const stamp = known((seconds) => new Date(seconds * 1000).toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }));
+
 export const bytes = known((v) => {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let i = 0;

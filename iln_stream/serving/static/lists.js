@@ -78,11 +78,12 @@ export class Letters extends List {
       { name: "Offset", look: "nowrap" },
       { name: "Reason", look: "reason" },
       { name: "Record", look: "payload only-wide" },
-    ], "None: every record could be learned.");
+    ], "");
   }
 
   update(model) {
     this.fill(model.dead_letters.slice(-LATEST).reverse().map((d) => [place(d), d.reason, d.payload ?? ""]));
+    this.card.show(model.dead_letters.length > 0);
   }
 }
 

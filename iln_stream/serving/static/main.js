@@ -26,17 +26,16 @@ const figures = new Figures();
 const first = [new Predictions(), new Standings(), new Inputs()];
 const more = [
   new Threshold(),
-  new Errors("windowed", 0), new Errors("running", 0), new Errors("windowed", 1), new Errors("running", 1),
-  drift(), new Delay(), new Rate(), new Lag(),
+  new Errors("windowed", 0), new Errors("windowed", 1), drift(), new Delay(), new Rate(), new Lag(),
   new Events(), new WorstSeries(), new WorstEvents(), new Letters(),
 ];
-const details = [new Experts(), shrinks(), alpha(), new Checkpoints()];
+const details = [new Errors("running", 0), new Errors("running", 1), new Experts(), shrinks(), alpha(), new Checkpoints()];
 const cards = [...first, ...more, ...details];
 const nodes = (some) => some.map((card) => card.node);
 const grid = document.getElementById("cards");
 const folds = [
   new Fold("More", nodes(more), "(max-width: 720px)"), // on a telephone only
-  new Fold("Details: experts, Algorithm 1, checkpoints", nodes(details)),
+  new Fold("Details: all events, experts, Algorithm 1, checkpoints", nodes(details)),
 ];
 const empty = element("p", { class: "empty" }, "No event yet: the figures and curves begin with the first one.");
 grid.append(empty, ...nodes(first));

@@ -2,7 +2,7 @@
 
 import { Card } from "./card.js";
 import { Chart } from "./chart.js";
-import { count, label, moment, number, percent } from "./format.js";
+import { count, label, number, percent, stamp } from "./format.js";
 import { value } from "./store.js";
 import { isClassification, positiveOf, promotions } from "./task.js";
 
@@ -42,7 +42,7 @@ export class Predictions {
   // The time of a step, if its sender gave one; else its number.
   when(serial) {
     const time = this.times.get(Math.round(serial));
-    return Number.isFinite(time) ? moment(time) : count(serial);
+    return Number.isFinite(time) ? stamp(time) : count(serial);
   }
 }
 
@@ -55,7 +55,7 @@ function interval(model, steps) {
     : `, with its ${percent(Number(level))} interval, which held ${percent(held)} of the labels`;
 }
 
-const COVERAGE = "iln_interval_coverage";
+const COVERAGE = "iln_interval_coverage_ratio/observed";
 
 // An event whose label came later has two steps: one when it was predicted, one with its label.
 function withoutRepeats(steps) {
@@ -96,12 +96,15 @@ function outcomeSeries(steps, positive) {
   const of = (name, look, isShown) => ({
     name, look, kind: "dots",
     y: steps.map((s) => (isShown(s) ? probabilityOf(s, positive) : null)),
+    shown: steps.map((s) => (isShown(s) ? percent(probabilityOf(s, positive) ?? NaN) : null)),
+    now: steps.filter(isShown).length,
+    format: (v) => (typeof v === "string" ? v : count(v)),
   });
   const is = (s) => String(s.y) === String(positive);
   return [
     of("no label yet", "quiet", (s) => s.y === null),
-    of(`was not ${label(positive)}`, "s0", (s) => s.y !== null && !is(s)),
-    of(`was ${label(positive)}`, "wrong", (s) => s.y !== null && is(s)),
+    of(`were not ${label(positive)}`, "s0", (s) => s.y !== null && !is(s)),
+    of(`were ${label(positive)}`, "wrong", (s) => s.y !== null && is(s)),
   ].filter((s, i) => i > 0 || s.y.some((v) => v !== null));
 }
 

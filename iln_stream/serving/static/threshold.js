@@ -49,7 +49,7 @@ export class Threshold {
 
 // How well probabilities order events, over the metrics' own window.
 function scores(model) {
-  const found = [["iln_roc_auc", "ROC AUC"], ["iln_pr_auc", "PR AUC"]]
-    .map(([metric, title]) => [title, value(model, metric)]).filter(([, v]) => v !== undefined);
+  const found = [["roc_auc", "ROC AUC"], ["pr_auc", "PR AUC"]]
+    .map(([score, title]) => [title, value(model, "iln_probability_score", score)]).filter(([, v]) => v !== undefined);
   return found.length ? `${found.map(([title, v]) => `${title} ${number(v)}`).join(", ")}.` : "move the threshold.";
 }

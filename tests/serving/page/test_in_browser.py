@@ -68,6 +68,9 @@ def formatted(page, how, value):
 
 def newest(page, card):
     """Return the newest row of a chart's table, by column."""
+    fold = page.locator(".fold:not([open])", has=page.locator(f"#{card}"))
+    if fold.count():
+        fold.locator("> summary").click()
     summary = page.locator(f"#{card} summary:visible")
     if page.locator(f"#{card} details[open]").count() == 0:
         summary.click()
@@ -116,11 +119,20 @@ def test_a_regression_shows_what_the_metrics_say(regression, show):
     for name, text in weights.items():
         if name not in ("event",) and "others" not in name:
             assert text == formatted(page, "percent", said["iln_expert_weight", name])
-    bars = page.locator("#inputs tbody tr").all_inner_texts()
-    relevance = {key[1]: v for key, v in said.items() if key[0] == "iln_input_relevance_ratio"}
-    assert {bar.split()[0]: bar.split()[-1] for bar in bars} == {
-        name: formatted(page, "percent", v) for name, v in relevance.items()
-    }
+
+    def relevance():  # is computed now and then
+        said = samples(regression)
+        return {
+            key[1]: formatted(page, "percent", v)
+            for key, v in said.items()
+            if key[0] == "iln_input_relevance_ratio"
+        }
+
+    def bars():
+        rows = page.locator("#inputs tbody tr").all_inner_texts()
+        return {row.split()[0]: row.split()[-1] for row in rows}
+
+    eventually(lambda: bars() == relevance() != {})
     letters = page.locator("#letters tbody tr").all_inner_texts()
     assert ["901" in letters[0], "900" in letters[1]] == [True, True]
     assert "n/a" in letters[0]
@@ -195,6 +207,35 @@ def test_a_classification_shows_what_the_metrics_say(classification, show):
     assert "late" in page.locator("#events").inner_text()
 
 
+def test_a_threshold_of_two_classes(tmp_path, run, show):
+    """Of two classes, the probabilities are of the rarer one; the table counts what a threshold
+    would have caught, and follows the slider."""
+    rng = random.Random(0)
+    rows = [(rng.random(), rng.random()) for _ in range(300)]
+    paid = [{"a": a, "fraud": a + 0.2 * b > 0.9} for a, b in rows]
+    append(tmp_path / "log.db", [json.dumps(each).encode() for each in paid])
+    started = run("--target", "fraud", "--learner", "infinite-layer-classifier")
+    started.learned(300)
+    page = show(started.url)
+    shows(page, "iln_events_total", 300)
+    assert page.locator("h1").inner_text() == "fraud"
+    assert "Probability of true" in page.locator("#predictions").inner_text()
+
+    def counts():
+        cells = page.locator("#threshold tbody td").all_inner_texts()
+        return [[int(cell) for cell in cells[:2]], [int(cell) for cell in cells[2:]]]
+
+    frauds = sum(each["fraud"] for each in paid[-256:])
+    (caught, missed), (wrong, right) = counts()
+    assert (caught + missed, wrong + right) == (frauds, 256 - frauds)
+    assert caught > 0.5 * frauds
+    page.locator("#threshold-at").fill("0.01")
+    (more, fewer), (also, _) = counts()
+    assert more >= caught
+    assert fewer <= missed
+    assert also > wrong
+
+
 def content(page):
     """Return all that the page shows, but for what depends on the clock or the process."""
     page.set_viewport_size({"width": 1280, "height": 5000})  # charts out of sight are not drawn
@@ -206,7 +247,7 @@ def content(page):
     )
     return page.evaluate(
         """() => [...document.querySelectorAll(".card:not([hidden]), #figures dd data")]
-            .filter(node => !["rate", "lag", "checkpoints"].includes(node.id))
+            .filter(node => !["rate", "lag", "checkpoints", "inputs"].includes(node.id))
             .map(node => node.innerText + [...node.querySelectorAll(".plot path")]
                 .map(path => path.getAttribute("d")).join("")
                 + [...node.querySelectorAll(".plot line.event")]
