@@ -235,8 +235,8 @@ def mean_contributions(
 ) -> dict[Any, float]:
     """Return the share of each input in how far it moves predictions; they sum to one.
 
-    It is the mean absolute contribution, as of `explain_one`, over pairs of events: each is compared
-    with up to two others, as far as that takes some 1,000 predictions.
+    It is the mean absolute contribution, as of `explain_one`, over pairs of events: each is
+    compared with up to two others, as far as that takes some 1,000 predictions.
 
     Parameters
     ----------

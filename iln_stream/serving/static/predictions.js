@@ -23,7 +23,8 @@ export class Predictions {
     this.classes.node.toggleAttribute("hidden", !classes);
     const steps = withoutRepeats(model.steps);
     const x = steps.map((s) => s.serial);
-    this.times = new Map(steps.map((s) => [s.serial, s.time]));
+    this.times = timesOf(steps);
+    for (const chart of [this.numbers, this.classes]) chart.options.xName = this.times.size > 0 ? "time" : "step";
     const marks = promotions(model, "serial");
     const { target } = model.head;
     if (classes) {
@@ -44,6 +45,14 @@ export class Predictions {
     const time = this.times.get(Math.round(serial));
     return Number.isFinite(time) ? stamp(time) : count(serial);
   }
+}
+
+// The times by step, if they tell steps apart: they are in order, and mostly a second apart.
+function timesOf(steps) {
+  const times = steps.map((s) => s.time);
+  const inOrder = times.every((t, i) => Number.isFinite(t) && (i === 0 || t >= times[i - 1]));
+  const apart = inOrder && times.at(-1) - times[0] >= times.length;
+  return new Map(apart ? steps.map((s) => [s.serial, s.time]) : []);
 }
 
 // What the interval is, and how often it held the label.
