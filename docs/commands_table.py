@@ -39,7 +39,11 @@ def _commands(group: click.Command, path: str) -> Iterator[str]:
 
 def _section(command: click.Command, path: str) -> str:
     options = [
-        each for each in command.params if each.param_type_name == "option" and not each.hidden
+        each
+        for each in command.params
+        if each.param_type_name == "option"
+        and each.name != "help_all"
+        and (each.name in Settings.model_fields or not each.hidden)
     ]
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     usage = " ".join((path, *map(_usage, arguments)))

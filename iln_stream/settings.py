@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Self, get_origin
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -28,22 +29,30 @@ ENV_PREFIX = "ILN_"
 _FILE: ContextVar[Mapping[str, Any]] = ContextVar("_FILE", default=MappingProxyType({}))
 """What the TOML file says of the settings that are being read."""
 
-JsonObject = Annotated[dict[str, Any], NoDecode]
+JsonObject = Annotated[dict[str, Any], NoDecode, "JSON"]
 """A TOML table; in a flag or a variable, JSON text."""
 
-JsonPaths = Annotated[dict[str, str], NoDecode]
+JsonPaths = Annotated[dict[str, str], NoDecode, "JSON"]
 """The same, of paths of files."""
+
+Address = Annotated[str, "ADDRESS"]
+FieldName = Annotated[str, "FIELD"]
+Folder = Annotated[str, "FOLDER"]
+Attribute = Annotated[str, "MODULE:NAME"]
+Port = Annotated[int, Field(ge=0, le=65535), "PORT"]
+Seconds = Annotated[float, "SECONDS"]
+"""Types of settings, with what stands for their values in `--help`."""
 
 
 class SettingsError(UnrecoverableError):
     """A setting is invalid; the message gives its key, flag and variable."""
 
 
-TextList = Annotated[tuple[str, ...], NoDecode]
+TextList = Annotated[tuple[str, ...], NoDecode, "NAME,..."]
 """A list of texts in TOML; in a flag or a variable, comma-separated text."""
 
 
-NumberList = Annotated[tuple[float, ...], NoDecode]
+NumberList = Annotated[tuple[float, ...], NoDecode, "NUMBER,..."]
 """A list of numbers in TOML; in a flag or a variable, comma-separated text."""
 
 
@@ -52,6 +61,20 @@ def default_text(default: object) -> str:
     if isinstance(default, bool):
         return str(default).lower()
     return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
+
+
+def value_name(field: FieldInfo) -> str | None:
+    """Return what stands for a setting's value in `--help`, such as `PORT`; None: a switch."""
+    kind: Any = field.annotation
+    if get_origin(kind) in (Union, UnionType):  # with None
+        kind = get_args(kind)[0]
+    notes = *field.metadata, *getattr(kind, "__metadata__", ())
+    if texts := [each for each in notes if isinstance(each, str)]:
+        return texts[-1]
+    if get_origin(kind) is Literal:
+        choices = "|".join(get_args(kind))
+        return choices if len(choices) < 16 else "NAME"
+    return {bool: None, int: "N", float: "NUMBER", Path: "FILE"}.get(kind, "TEXT")
 
 
 class SettingsGroup(BaseModel):

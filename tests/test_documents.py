@@ -55,17 +55,27 @@ def test_tables_of_settings_are_current() -> None:
 
 
 def test_each_setting_is_in_one_group() -> None:
-    """No setting is left out of --help's groups or is there twice; the help and the document show
-    the basic ones first."""
+    """No setting is left out of --help-all's groups or is there twice; --help of `run` and the
+    document show the fifteen basic ones first, and --help of other commands only their own."""
     grouped = [name for names in SETTING_GROUPS.values() for name in names]
     assert sorted(grouped) == sorted(Settings.model_fields)
-    shown = CliRunner().invoke(app, ["run", "--help"], env={"COLUMNS": "200"}).output
-    _, basic, _ = re.split(r"╭─ (?!Options)", shown, maxsplit=2)
     section = page("settings.md").split("\n## Basic\n")[1].split("\n## ")[0]
-    flags = [f"--{name.replace('_', '-')}" for name in SETTING_GROUPS["Basic"]]
-    assert len(flags) == 15
-    assert re.findall(r"^│ +(--[\w-]+)", basic, re.M) == flags
-    assert re.findall(r"^\| `(--[\w-]+)`", section, re.M) == flags
+    basic = [f"--{name.replace('_', '-')}" for name in SETTING_GROUPS["Basic"]]
+    assert len(basic) == 15
+    assert re.findall(r"^\| `(--[\w-]+)`", section, re.M) == basic
+    assert options_shown("run", "--help") == [
+        *("--config", *basic, "--accept-loss", "--help-all", "--help")
+    ]
+    assert options_shown("promote", "--help") == ["--config", "--help-all", "--help"]
+    for command in ("run", "promote"):
+        shown = options_shown(command, "--help-all")
+        assert {f"--{name.replace('_', '-')}" for name in grouped} <= {*shown}
+
+
+def options_shown(*arguments: str) -> list[str]:
+    """Return the options that a command's help shows."""
+    shown = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).output
+    return re.findall(r"^│ +(--[\w-]+)", shown, re.M)
 
 
 # What is named exists, and what exists is named

@@ -19,7 +19,7 @@ from iln_stream.cli.log_app import log_app
 from iln_stream.cli.logs import logs_json, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
 from iln_stream.kernels.cpu import check
-from iln_stream.service import ENV_PREFIX, Settings
+from iln_stream.service import ENV_PREFIX, SETTING_GROUPS, Settings
 from iln_stream.serving.settings import ApiSettings, PageSettings
 
 app = typer.Typer(
@@ -29,7 +29,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
 )
-app.add_typer(log_app, name="log")
+app.add_typer(log_app, name="log", rich_help_panel="Prepare")
 log = logging.getLogger(__name__)
 
 
@@ -102,8 +102,15 @@ AcceptLoss = Annotated[
 ]
 
 
-@app.command()
-@with_settings
+_EXAMPLES = """Examples:
+
+- `iln-stream run --source orders.csv --target price --page-port 8090`
+- `iln-stream run --source kafka:orders --start latest --config orders.toml`
+"""
+
+
+@app.command(rich_help_panel="Run", epilog=_EXAMPLES)
+@partial(with_settings, shown=SETTING_GROUPS["Basic"])
 def run(settings: Settings, accept_loss: AcceptLoss = False) -> None:
     """Learn a stream: predict, score and learn one event at a time; serve /metrics."""
     from iln_stream.cli.run import run_service
@@ -111,7 +118,7 @@ def run(settings: Settings, accept_loss: AcceptLoss = False) -> None:
     run_service(settings, console, accept_loss=accept_loss)
 
 
-@app.command()
+@app.command(rich_help_panel="Run")
 @partial(with_settings, kind=ApiSettings)
 def serve(settings: ApiSettings) -> None:
     """Serve predictions of published versions over HTTP, and append events to a log."""
@@ -120,7 +127,7 @@ def serve(settings: ApiSettings) -> None:
     serve_api(settings)
 
 
-@app.command()
+@app.command(rich_help_panel="Run")
 @partial(with_settings, kind=PageSettings)
 def page(settings: PageSettings) -> None:
     """Show a running learner in browsers: errors, predictions, experts, drift, latest events."""
@@ -129,7 +136,152 @@ def page(settings: PageSettings) -> None:
     serve_page(settings)
 
 
-@app.command()
+@app.command("inspect-source", rich_help_panel="Prepare")
+@with_settings
+def inspect_source(
+    settings: Settings,
+    source: Annotated[str, typer.Argument(help="`kafka:TOPIC`, `sqlite:PATH`, a file, or `-`.")],
+    records: Annotated[int, typer.Option(min=2, help="Number of records to read.")] = 1000,
+) -> None:
+    """Show the fields of a source's first records, and the settings that would learn them."""
+    from iln_stream.cli.inspect_source import inspect_source as inspected
+
+    inspected(settings, records, console, output())
+
+
+@app.command("warm-start", rich_help_panel="Prepare")
+@with_settings
+def warm_start(
+    settings: Settings,
+    warm_start: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="History files in order of time: `.csv`, `.jsonl` (or `.gz`), `.parquet`.",
+        ),
+    ],
+) -> None:
+    """Learn history files into a first snapshot, from which `run` continues with the log."""
+    from iln_stream.cli.run import warm_start_learners
+
+    warm_start_learners(settings, console)
+
+
+@app.command(rich_help_panel="Prepare")
+@with_settings
+def doctor(settings: Settings) -> None:
+    """Check this machine; exit with 1 if a requirement of the settings is missing."""
+    from iln_stream.cli.doctor import examine
+
+    raise typer.Exit(examine(settings, output()))
+
+
+@app.command(rich_help_panel="Prepare")
+def warm(
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(help="Only for this learner, such as `accurate`; may be repeated."),
+    ] = None,
+) -> None:
+    """Compile the learners' loops in advance, so that their first use does not wait."""
+    from iln_stream.cli.warm import warm_cache
+
+    warm_cache(profile or (), console)
+
+
+@app.command(rich_help_panel="Look")
+def inspect(
+    path: Annotated[Path, typer.Argument(help="A snapshot, or a folder that contains snapshots.")],
+    key: Annotated[
+        str | None,
+        typer.Option(help="Show the model of this key, for a learner with `by_key`."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a line of JSON for each snapshot.")
+    ] = False,
+) -> None:
+    """Show the contents of a snapshot, or of the newest snapshot of each learner in a folder."""
+    from iln_stream.cli.inspect import show_key, show_snapshots
+
+    if key is None:
+        show_snapshots(path, output(), as_json=as_json)
+    elif as_json:
+        raise IlnError("--json: not with --key, which prints a table")
+    else:
+        show_key(path, key, output())
+
+
+@app.command(rich_help_panel="Look")
+@with_settings
+def predict(
+    settings: Settings,
+    path: Annotated[
+        Path, typer.Argument(help="A snapshot, or the folder of one learner's snapshots.")
+    ],
+) -> None:
+    """Predict a stream up to its end with a snapshot's learner, without learning.
+
+    By default, `--source` and `--predictions` are `-`, and a topic is read from its beginning.
+    """
+    from iln_stream.cli.run import predict_events
+
+    predict_events(path, settings, console)
+
+
+@app.command(rich_help_panel="Look")
+def export(
+    path: Annotated[
+        Path, typer.Argument(help="A snapshot, or the folder of one learner's snapshots.")
+    ],
+    out: Annotated[Path, typer.Argument(help="File to write: `.npz` or `.onnx`.")],
+    size: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of hidden units; only for ShrinkingGradient."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the hidden units.")] = 0,
+    snapshot_pickle: Annotated[
+        bool, typer.Option("--snapshot-pickle", help="Load a pickle, which runs code.")
+    ] = False,
+) -> None:
+    """Export a snapshot's learner as a file that predicts without learning, with a model card."""
+    from iln_stream.cli.export import export_model
+
+    export_model(path, out, size, seed, snapshot_pickle, console)
+
+
+@app.command(rich_help_panel="Look")
+def plot(
+    path: Annotated[
+        Path,
+        typer.Argument(help="Predictions that a run wrote: a file, or `-` for standard input."),
+    ],
+    out: Annotated[Path, typer.Option(help="Picture to write: `.png`, `.svg` or `.pdf`.")] = Path(
+        "predictions.png"
+    ),
+    last: Annotated[int, typer.Option(min=1, help="Predictions to draw, the latest ones.")] = 256,
+    window: Annotated[
+        int, typer.Option(min=1, help="Labels over which the latest error is a mean.")
+    ] = 100,
+    level: Annotated[
+        float | None, typer.Option(help="Intervals to draw, such as 0.9; default: the widest.")
+    ] = None,
+    against: Annotated[str, typer.Option(help="Horizontal axis: `event` or `time`.")] = "event",
+    horizon: Annotated[
+        str | None, typer.Option(help="Of several forecasts, which one, such as `24h`.")
+    ] = None,
+    target: Annotated[str, typer.Option(help="Name of the target, for the axes.")] = "y",
+    unit: Annotated[str, typer.Option(help="Unit of the target, for the axes.")] = "",
+) -> None:
+    """Draw predictions with intervals and labels over time, and their errors."""
+    from iln_stream.cli.export import plot_file
+
+    plot_file(
+        path, out, console, last=last, window=window, level=level, against=against,
+        horizon=horizon, target=target, unit=unit,
+    )  # fmt: skip
+
+
+@app.command(rich_help_panel="Change")
 @with_settings
 def rebuild(
     settings: Settings,
@@ -161,7 +313,7 @@ def rebuild(
     rebuild_learners(settings, until, skip, console, forget=forget, accept_loss=accept_loss)
 
 
-@app.command()
+@app.command(rich_help_panel="Change")
 @with_settings
 def promote(
     settings: Settings,
@@ -178,103 +330,12 @@ def promote(
     promote_contender(settings, contender, console)
 
 
-@app.command("warm-start")
-@with_settings
-def warm_start(
-    settings: Settings,
-    warm_start: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="History files in order of time: `.csv`, `.jsonl` (or `.gz`), `.parquet`.",
-        ),
-    ],
-) -> None:
-    """Learn history files into a first snapshot, from which `run` continues with the log."""
-    from iln_stream.cli.run import warm_start_learners
-
-    warm_start_learners(settings, console)
-
-
-@app.command()
-@with_settings
-def predict(
-    settings: Settings,
-    path: Annotated[
-        Path, typer.Argument(help="A snapshot, or the folder of one learner's snapshots.")
-    ],
-) -> None:
-    """Predict a stream up to its end with a snapshot's learner, without learning.
-
-    By default, `--source` and `--predictions` are `-`, and a topic is read from its beginning.
-    """
-    from iln_stream.cli.run import predict_events
-
-    predict_events(path, settings, console)
-
-
-@app.command()
-def inspect(
-    path: Annotated[Path, typer.Argument(help="A snapshot, or a folder that contains snapshots.")],
-    key: Annotated[
-        str | None,
-        typer.Option(help="Show the model of this key, for a learner with `by_key`."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a line of JSON for each snapshot.")
-    ] = False,
-) -> None:
-    """Show the contents of a snapshot, or of the newest snapshot of each learner in a folder."""
-    from iln_stream.cli.inspect import show_key, show_snapshots
-
-    if key is None:
-        show_snapshots(path, output(), as_json=as_json)
-    elif as_json:
-        raise IlnError("--json: not with --key, which prints a table")
-    else:
-        show_key(path, key, output())
-
-
-@app.command("inspect-source")
-@with_settings
-def inspect_source(
-    settings: Settings,
-    source: Annotated[str, typer.Argument(help="`kafka:TOPIC`, `sqlite:PATH`, a file, or `-`.")],
-    records: Annotated[int, typer.Option(min=2, help="Number of records to read.")] = 1000,
-) -> None:
-    """Show the fields of a source's first records, and the settings that would learn them."""
-    from iln_stream.cli.inspect_source import inspect_source as inspected
-
-    inspected(settings, records, console, output())
-
-
-@app.command()
-def export(
-    path: Annotated[
-        Path, typer.Argument(help="A snapshot, or the folder of one learner's snapshots.")
-    ],
-    out: Annotated[Path, typer.Argument(help="File to write: `.npz` or `.onnx`.")],
-    size: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of hidden units; only for ShrinkingGradient."),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the hidden units.")] = 0,
-    snapshot_pickle: Annotated[
-        bool, typer.Option("--snapshot-pickle", help="Load a pickle, which runs code.")
-    ] = False,
-) -> None:
-    """Export a snapshot's learner as a file that predicts without learning, with a model card."""
-    from iln_stream.cli.export import export_model
-
-    export_model(path, out, size, seed, snapshot_pickle, console)
-
-
 dead_letters = typer.Typer(
     help="Records that could not be learned, with the reason.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-app.add_typer(dead_letters, name="dead-letters")
+app.add_typer(dead_letters, name="dead-letters", rich_help_panel="Change")
 
 Reason = Annotated[str, typer.Option(help="Only letters whose reason contains this text.")]
 
@@ -322,28 +383,7 @@ def replay_dead_letters(
     replay_letters(settings, reason, failed_again, again, console)
 
 
-@app.command()
-@with_settings
-def replay(
-    settings: Settings,
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="`river:NAME`, `synthetic:NAME`, a `.csv`, `.parquet` or `.jsonl` file, or `-`."
-        ),
-    ],
-    rate: Annotated[
-        float | None,
-        typer.Option(min=0.001, help="Events per second; default: no limit."),
-    ] = None,
-) -> None:
-    """Publish a stream to a Kafka topic (`--topic`), at a given rate."""
-    from iln_stream.cli.run import publish
-
-    publish(settings, rate, console)
-
-
-@app.command()
+@app.command(rich_help_panel="Learn about")
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("out"),
     keep: Annotated[
@@ -362,7 +402,7 @@ def demo(
     run_demo(out, keep, metrics_port, output(), page_port)
 
 
-@app.command()
+@app.command(rich_help_panel="Learn about")
 def experiment(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="Default: list the experiments.")
@@ -382,55 +422,22 @@ def experiment(
         run(name, full, seeds, out, console)
 
 
-@app.command()
-def plot(
-    path: Annotated[
-        Path,
-        typer.Argument(help="Predictions that a run wrote: a file, or `-` for standard input."),
+@app.command(rich_help_panel="Learn about")
+@partial(with_settings, shown=("topic", "bootstrap"))
+def replay(
+    settings: Settings,
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="`river:NAME`, `synthetic:NAME`, a `.csv`, `.parquet` or `.jsonl` file, or `-`."
+        ),
     ],
-    out: Annotated[Path, typer.Option(help="Picture to write: `.png`, `.svg` or `.pdf`.")] = Path(
-        "predictions.png"
-    ),
-    last: Annotated[int, typer.Option(min=1, help="Predictions to draw, the latest ones.")] = 256,
-    window: Annotated[
-        int, typer.Option(min=1, help="Labels over which the latest error is a mean.")
-    ] = 100,
-    level: Annotated[
-        float | None, typer.Option(help="Intervals to draw, such as 0.9; default: the widest.")
-    ] = None,
-    against: Annotated[str, typer.Option(help="Horizontal axis: `event` or `time`.")] = "event",
-    horizon: Annotated[
-        str | None, typer.Option(help="Of several forecasts, which one, such as `24h`.")
-    ] = None,
-    target: Annotated[str, typer.Option(help="Name of the target, for the axes.")] = "y",
-    unit: Annotated[str, typer.Option(help="Unit of the target, for the axes.")] = "",
-) -> None:
-    """Draw predictions with intervals and labels over time, and their errors."""
-    from iln_stream.cli.export import plot_file
-
-    plot_file(
-        path, out, console, last=last, window=window, level=level, against=against,
-        horizon=horizon, target=target, unit=unit,
-    )  # fmt: skip
-
-
-@app.command()
-def warm(
-    profile: Annotated[
-        list[str] | None,
-        typer.Option(help="Only for this learner, such as `accurate`; may be repeated."),
+    rate: Annotated[
+        float | None,
+        typer.Option(min=0.001, help="Events per second; default: no limit."),
     ] = None,
 ) -> None:
-    """Compile the learners' loops in advance, so that their first use does not wait."""
-    from iln_stream.cli.warm import warm_cache
+    """Publish a stream to a Kafka topic (`--topic`), at a given rate."""
+    from iln_stream.cli.run import publish
 
-    warm_cache(profile or (), console)
-
-
-@app.command()
-@with_settings
-def doctor(settings: Settings) -> None:
-    """Check this machine; exit with 1 if a requirement of the settings is missing."""
-    from iln_stream.cli.doctor import examine
-
-    raise typer.Exit(examine(settings, output()))
+    publish(settings, rate, console)

@@ -27,10 +27,11 @@ def with_settings(
     command: Callable[..., None],
     kind: type[Settings | ApiSettings | PageSettings] = Settings,
     only: Collection[str] | None = None,
+    shown: Collection[str] = (),
 ) -> Callable[..., None]:
     """Turn a function of settings into a command that logs as configured."""
 
     def configure_log(settings: Settings | ApiSettings | PageSettings) -> None:
         set_up_logging(console, settings.log_level, settings.log_format)
 
-    return flags.with_settings(command, configure_log, kind, only)
+    return flags.with_settings(command, configure_log, kind, only, shown)

@@ -7,7 +7,7 @@ so its signature says what it depends on. `Settings` is all of them.
 import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from math import inf, isfinite
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, Field, ValidationInfo, field_validator
 
@@ -17,10 +17,16 @@ from iln_stream.loop import Horizon
 from iln_stream.records.time_inputs import numbers_of_records
 from iln_stream.records.values import NULLS
 from iln_stream.settings import (
+    Address,
+    Attribute,
     CommandSettings,
+    FieldName,
+    Folder,
     JsonObject,
     JsonPaths,
     NumberList,
+    Port,
+    Seconds,
     SettingsError,
     SettingsGroup,
     TextList,
@@ -28,6 +34,9 @@ from iln_stream.settings import (
 
 LATE_SETTINGS = ("pending_seconds", "pending_expired", "pending_label")
 """Settings of the wait for labels, which need `pending_events`."""
+
+
+Position = Annotated[Literal["earliest", "latest"] | int | AwareDatetime, "POSITION"]
 
 
 class SeedSettings(SettingsGroup):
@@ -39,12 +48,12 @@ class SeedSettings(SettingsGroup):
 class SourceSettings(SeedSettings):
     """Where events come from."""
 
-    source: str = Field(
+    source: Address = Field(
         default="kafka",
-        description="Where events come from: `kafka` (the topic in `topic`) or `kafka:TOPIC`; "
-        "`sqlite:PATH` or `sqlite:PATH#TOPIC` (an embedded log, by default its topic `events`); a "
-        "file (`.csv`, `.tsv`, `.jsonl`, `.json`, `.parquet`, ...); `-` for JSON lines on standard "
-        "input; `river:NAME` or `synthetic:NAME` for a River dataset; or "
+        description="Where events come from: a file (`.csv`, `.jsonl`, `.parquet`, ...), "
+        "`kafka:TOPIC`, an embedded log (`sqlite:PATH`), or `-`, JSON lines on standard input. "
+        "`kafka` alone is the topic in `topic`, and `sqlite:PATH` the topic `events` of "
+        "`sqlite:PATH#TOPIC`. Also `river:NAME` or `synthetic:NAME` for a River dataset, and "
         "`package.module:attribute` of a source.",
     )
     topic: str = Field(default="iln-events", description="Kafka topic to learn from.")
@@ -58,12 +67,12 @@ class SourceSettings(SeedSettings):
         description="`topic`: one learner for all partitions, which learns in order of arrival "
         "(snapshots record that order); `partition`: one learner per partition.",
     )
-    start: Literal["earliest", "latest"] | int | AwareDatetime | None = Field(
+    start: Position | None = Field(
         default=None,
-        description="Where a run from a log begins: `earliest`, `latest`, the first record at or "
-        "after a time (RFC 3339), or an offset in a single partition. Required on the first run "
-        "from Kafka; the default for `sqlite:PATH` is `earliest`. With `snapshots`, later runs "
-        "resume.",
+        description="Where a run from a log begins: `earliest`, `latest`, a time (RFC 3339: the "
+        "first record at or after it), or an offset in a single partition. Required on the first "
+        "run from Kafka; the default for `sqlite:PATH` is `earliest`. With `snapshots`, later "
+        "runs resume.",
     )
     stop_at_end: bool = Field(
         default=False, description="Stop at the offset that was the topic's end at startup."
@@ -118,9 +127,8 @@ class SourceSettings(SeedSettings):
 class KafkaSettings(SettingsGroup):
     """How to reach Kafka."""
 
-    bootstrap: str = Field(
-        default="127.0.0.1:9092",
-        description="Kafka brokers, host:port, comma-separated.",
+    bootstrap: Annotated[str, "HOST:PORT"] = Field(
+        default="127.0.0.1:9092", description="Kafka brokers, host:port, comma-separated."
     )
     kafka_client: Literal["kafka-python", "confluent"] = Field(
         default="kafka-python",
@@ -168,7 +176,7 @@ class FormatSettings(SettingsGroup):
         "(`basic.auth.user.info`: `NAME:PASSWORD`; `bearer.auth.token`, `ssl.key.password`) the "
         "path of a file that contains its value.",
     )
-    decoder: str | None = Field(
+    decoder: Attribute | None = Field(
         default=None,
         description="Your own format: `package.module:attribute` of a function that takes a "
         "record's bytes and returns its fields as a mapping, or None to skip the record.",
@@ -221,7 +229,7 @@ class FieldSettings(SettingsGroup):
     A snapshot's configuration has each, and `FieldMapping` an argument of its name.
     """
 
-    target: str | None = Field(
+    target: FieldName | None = Field(
         default=None,
         description="Field that holds the label (`price`, or nested: `sale.price`). If this or "
         "another field setting is set, records are read in their own format; otherwise a record "
@@ -235,14 +243,14 @@ class FieldSettings(SettingsGroup):
     ignore: TextList = Field(
         default=(), description="Fields that are not inputs: names or patterns, comma-separated."
     )
-    id_field: str | None = Field(default=None, description="Field that holds the event's id.")
-    time_field: str | None = Field(
+    id_field: FieldName | None = Field(default=None, description="Field that holds the event's id.")
+    time_field: FieldName | None = Field(
         default=None,
         description="Field that holds the event's time: ISO 8601 (UTC if it has no offset), or "
         "POSIX seconds, milliseconds, microseconds or nanoseconds. Unset: the time at which the "
         "record was written.",
     )
-    weight_field: str | None = Field(
+    weight_field: FieldName | None = Field(
         default=None,
         description="Field that holds the event's weight, which says how much the event counts "
         "when it is learned: at least 0; 1 if the field has no value. This package's learners "
@@ -272,9 +280,9 @@ class FieldSettings(SettingsGroup):
         default_factory=dict,
         examples=[{"temp": "number"}],
         description="Types of fields by name or pattern: `number`, `category`, `boolean`, `time` "
-        "(as POSIX seconds), `text` (its words and pairs of words are categories) or `auto`, the "
-        "default, which reads text that looks like a number as "
-        "a number, with a warning and a metric, and other text as a category.",
+        "(as POSIX seconds), `text` (its words and pairs of words are categories) or `auto`. "
+        "`auto`, the default, reads text that looks like a number as a number, with a warning and "
+        "a metric, and other text as a category.",
     )
     null_values: TextList = Field(
         default=NULLS,
@@ -311,7 +319,7 @@ def aggregate_of(given: Any) -> Aggregate:
 class ForecastSettings(SettingsGroup):
     """What is forecast, and inputs made from earlier records."""
 
-    horizon: TextList = Field(
+    horizon: Annotated[TextList, "AHEAD,..."] = Field(
         default=(),
         description="Forecasts: how far ahead, comma-separated, such as `1,6,24` (records) or "
         "`1h,6h,24h` (time: `s`, `min`, `h`, `d`). The label of an event is the later value of "
@@ -406,11 +414,11 @@ class LabelSettings(SettingsGroup):
     pending_events: int | None = Field(
         default=None,
         ge=1,
-        description="Number of predicted events with an id but no label that may wait for a later "
-        "record with their label. When full, the oldest expires. Unset: late labels become dead "
-        "letters.",
+        description="Number of predicted events that may wait for their label, which a later "
+        "record with their id brings. When full, the oldest expires. Unset: late labels become "
+        "dead letters.",
     )
-    pending_seconds: float | None = Field(
+    pending_seconds: Seconds | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
@@ -429,7 +437,7 @@ class LabelSettings(SettingsGroup):
         "within a day means that nothing happened. For a class that is the text 0, "
         "write `'\"0\"'`.",
     )
-    labels: str | None = Field(
+    labels: Address | None = Field(
         default=None,
         description="A second log that holds the labels: `kafka:TOPIC` or `sqlite:PATH#TOPIC`. "
         "Each label is joined by its id with a waiting event (`pending_events`). Unset: labels "
@@ -472,15 +480,14 @@ class LabelSettings(SettingsGroup):
 class LearnerSettings(SeedSettings):
     """The learner."""
 
-    learner: str = Field(
+    learner: Annotated[str, "NAME"] = Field(
         default="infinite-layer",
-        description="`infinite-layer`: the most accurate, nothing to tune; `shrinking-gradient`: "
+        description="`infinite-layer`, or `infinite-layer-classifier` if labels are classes: the "
+        "most accurate, nothing to tune. Others: `package.module:attribute` of a River regressor, "
+        "classifier or pipeline, or of a function that returns one; `shrinking-gradient`, "
         "the paper's algorithm, by default with a budget of 1,000 points, step 0.1, variance "
-        "0.005 and at most 5,000 draws, which Theorem 1 does not cover; `pool`: the same steps on "
-        "a fixed pool of hidden units, which is fast but not covered by Theorem 1 either; "
-        "`infinite-layer-classifier`: the most accurate if labels are classes; or "
-        "`package.module:attribute` of a River regressor, classifier or "
-        "pipeline, or of a function that returns one.",
+        "0.005 and at most 5,000 draws, which Theorem 1 does not cover; and `pool`, the same steps "
+        "on a fixed pool of hidden units, which is fast but not covered by Theorem 1 either.",
     )
     profile: Literal["accurate", "fast"] | None = Field(
         default=None,
@@ -534,7 +541,7 @@ class HistorySettings(SettingsGroup):
 class KeySettings(SettingsGroup):
     """A model for each key."""
 
-    by_key: str | None = Field(
+    by_key: FieldName | None = Field(
         default=None,
         min_length=1,
         description="One model per key: the field that holds the key, such as `customer`, or "
@@ -575,12 +582,12 @@ class ContestSettings(SettingsGroup):
 class SnapshotSettings(SettingsGroup):
     """What is stored of a learner."""
 
-    snapshots: str | None = Field(
+    snapshots: Folder | None = Field(
         default=None,
         description="Folder for snapshots: each learner's state and its position in the topic. A "
         "run resumes from the newest snapshot, even after a crash. Unset: each run starts over.",
     )
-    snapshot_seconds: float = Field(
+    snapshot_seconds: Seconds = Field(
         default=10.0, gt=0, description="Most seconds between two snapshots."
     )
     snapshot_keep: int = Field(default=3, ge=1, description="Number of snapshots to keep.")
@@ -589,7 +596,7 @@ class SnapshotSettings(SettingsGroup):
         description="Save, publish and load learners from outside this package as pickles. "
         "Loading a pickle runs code: use only if nobody else can write to the folder.",
     )
-    publish: str | None = Field(
+    publish: Folder | None = Field(
         default=None,
         description="Folder for published versions of the learners, from which other processes "
         "predict while learning continues. Unset: none.",
@@ -599,7 +606,7 @@ class SnapshotSettings(SettingsGroup):
 class OutputSettings(SettingsGroup):
     """What is written."""
 
-    predictions: str | None = Field(
+    predictions: Address | None = Field(
         default=None,
         description="Where predictions go: `kafka:TOPIC`, `sqlite:PATH#TOPIC`, a file, `-` for "
         "standard output, or `package.module:attribute` for your own sink.",
@@ -623,7 +630,7 @@ class OutputSettings(SettingsGroup):
         "`kafka:TOPIC` or `sqlite:PATH`. Unset: on for `sqlite:PATH`, where it costs nothing; "
         "otherwise off.",
     )
-    dead_letters: str | None = Field(
+    dead_letters: Address | None = Field(
         default=None,
         description="Where dead letters (records that could not be learned) go: `kafka:TOPIC`, "
         "`sqlite:PATH#TOPIC` or a file. Unset: for a log, the topic `<topic>-dead-letters` beside "
@@ -644,20 +651,18 @@ class ServerSettings(SettingsGroup):
     """What the learner's HTTP server shows."""
 
     metrics_host: str = Field(default="127.0.0.1", description="Address that serves /metrics.")
-    metrics_port: int | None = Field(
-        default=9108, ge=0, le=65535, description="Port that serves /metrics; 0 picks a free one."
+    metrics_port: Port | None = Field(
+        default=9108, description="Port that serves /metrics; 0 picks a free one."
     )
     live: bool = Field(
         default=True,
         description="Serve /live beside /metrics: the data of the page, with ids, predictions and "
         "labels of the latest events and excerpts of dead letters.",
     )
-    page_port: int | None = Field(
+    page_port: Port | None = Field(
         default=None,
-        ge=0,
-        le=65535,
-        description="Port of the page that shows the learner in a browser, on metrics_host, like "
-        "`iln-stream page`; 0 picks a free one. Unset: no page. Needs the extra "
+        description="Port of a page that shows the learner in a browser; 0 picks a free one. The "
+        "page is that of `iln-stream page`, on `metrics_host`. Unset: no page. Needs the extra "
         "`iln-stream[api]`.",
     )
 
@@ -673,7 +678,7 @@ class MetricSettings(SettingsGroup):
         description="Value of the metric label `model`. Unset: stream and learner, such as "
         "`iln-events/infinite-layer`.",
     )
-    listeners: str | None = Field(
+    listeners: Attribute | None = Field(
         default=None,
         description="Your own listeners: `package.module:attribute`, comma-separated.",
     )
@@ -752,10 +757,11 @@ _GROUPS: dict[str, tuple[type[SettingsGroup], ...]] = {
 """Headings of the groups in documents and in `--help`."""
 
 _BASIC = (
-    *("source", "bootstrap", "start", "target", "features", "id_field", "time_field", "horizon"),
-    *("snapshots", "publish", "pending_events", "learner", "profile", "predictions", "page_port"),
+    *("source", "bootstrap", "start", "target", "id_field", "time_field", "time_features"),
+    *("ignore", "types", "horizon", "pending_events", "learner", "snapshots", "predictions"),
+    "page_port",
 )
-"""The settings that a first user needs."""
+"""What `run --help` shows: the source, what `inspect-source` proposes, what is learned and kept."""
 
 SETTING_GROUPS = {"Basic": _BASIC} | {
     heading: tuple(name for each in groups for name in each.__annotations__ if name not in _BASIC)

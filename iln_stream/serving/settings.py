@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from iln_stream.settings import ENV_PREFIX, CommandSettings, JsonObject, JsonPaths
+from iln_stream.settings import ENV_PREFIX, Address, CommandSettings, JsonObject, JsonPaths, Port
 
 
 class ApiSettings(CommandSettings):
@@ -30,11 +30,11 @@ class ApiSettings(CommandSettings):
         "group_events": "unset it; up to 1,000 events are appended together",
     }
 
-    models: Path = Field(
+    models: Annotated[Path, "FOLDER"] = Field(
         default=Path("models"),
         description="Folder with the versions that `iln-stream run --publish FOLDER` publishes.",
     )
-    events: str = Field(
+    events: Address = Field(
         default="sqlite:log.db",
         description="Log that events and labels are appended to: `sqlite:PATH`, "
         "`sqlite:PATH#TOPIC` or `kafka:TOPIC`, the same address that the learner reads. Empty: "
@@ -45,9 +45,7 @@ class ApiSettings(CommandSettings):
         description="Address to listen on. One that other machines can reach needs `token_file` or "
         "`tls_client_ca`.",
     )
-    port: int = Field(
-        default=8080, ge=0, le=65535, description="Port to listen on; 0 picks a free one."
-    )
+    port: Port = Field(default=8080, description="Port to listen on; 0 picks a free one.")
     token_file: Path | None = Field(
         default=None,
         description="File of bearer tokens, one per line; clients send one of them. The file is "
@@ -136,9 +134,7 @@ class PageSettings(CommandSettings):
         description="Address to listen on. Anyone who can reach it can read the latest events and "
         "dead letters.",
     )
-    port: int = Field(
-        default=8090, ge=0, le=65535, description="Port to listen on; 0 picks a free one."
-    )
+    port: Port = Field(default=8090, description="Port to listen on; 0 picks a free one.")
     poll_seconds: float = Field(
         default=1.0,
         ge=0.1,

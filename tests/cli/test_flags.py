@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from iln_stream.cli.flags import with_settings
 from iln_stream.service import Settings
+from iln_stream.settings import value_name
 
 
 @pytest.fixture
@@ -34,10 +35,22 @@ def loaded(monkeypatch):
 
 
 def test_one_flag_a_setting():
-    """Each setting has a flag, those of earlier releases have one that is refused, and there is
-    --config."""
+    """Each setting has a flag, those of earlier releases have one that is refused, and there are
+    --config and --help-all."""
     parameters = inspect.signature(with_settings(lambda settings: None)).parameters
-    assert set(parameters) == {"config", *Settings.model_fields, *Settings.removed}
+    assert set(parameters) == {"config", "help_all", *Settings.model_fields, *Settings.removed}
+
+
+@pytest.mark.parametrize(
+    ("name", "stands"),
+    [
+        *(("page_port", "PORT"), ("limit", "N"), ("profile", "accurate|fast"), ("live", None)),
+        *(("types", "JSON"), ("id_field", "FIELD"), ("snapshot_seconds", "SECONDS")),
+    ],
+)
+def test_what_stands_for_a_value(name, stands):
+    """The help says what kind of value a setting takes, also if it may be unset."""
+    assert value_name(Settings.model_fields[name]) == stands
 
 
 def test_nothing_said(loaded):
