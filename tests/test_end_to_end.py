@@ -65,7 +65,7 @@ def test_a_stream_through_kafka_is_learned_as_offline(broker: KafkaBroker, start
     )
     assert f"{N_TRUMP} records sent to topic {topic}" in sent
     said = finished(start(*run_of(broker.bootstrap, topic, "--stop-at-end")))
-    assert f"{N_TRUMP} events, 0 dead letters" in said
+    assert f"{N_TRUMP:,} events, 0 dead letters" in said
     found = predictions(broker.bootstrap, topic)
     assert [each["offset"] for each in found] == list(range(N_TRUMP))
     assert [each["y"] for each in found] == [y for _, y in datasets.TrumpApproval()]
@@ -86,7 +86,9 @@ def test_classes_through_kafka(broker: KafkaBroker, start: Start) -> None:
     running.wait_for_metrics(lambda now: now["iln_events_total"] > 100)
     assert running.terminate() == 0
     said = finished(start(*arguments, "--stop-at-end"))
-    assert re.search(r"1250 events, 0 dead letters; log loss 0\.\d+, accuracy 0\.9\d+", said), said
+    assert re.search(
+        r"1,250 events, 0 dead letters; log loss 0\.\d+, .*; accuracy 0\.9\d+", said
+    ), said
     found = predictions(broker.bootstrap, topic)
     assert [each["offset"] for each in found] == list(range(1250))
     learner = InfiniteLayerClassifier(seed=1)
@@ -202,7 +204,7 @@ def test_a_run_outlives_its_broker(stoppable: KafkaBroker, start: Start) -> None
     )
     assert running.terminate() == 0, running.said
     assert [each["offset"] for each in predictions(bootstrap, topic)] == list(range(5_000))
-    assert "5000 events, 0 dead letters" in running.said
+    assert "5,000 events, 0 dead letters" in running.said
 
 
 @pytest.mark.thorough

@@ -137,7 +137,7 @@ def test_classes(here: Path) -> None:
     """The settings learn a stream with 1 % positives, with the weights of classes, too; the last
     prediction has the form that the page shows."""
     for said in run_shell_blocks("classes.md", here)[:2]:
-        assert "2000 events, 0 dead letters; log loss 0." in said
+        assert "2,000 events, 0 dead letters; log loss 0." in said
     shown = read_prediction(blocks("classes.md", "json")[0])
     found = read_prediction((here / "predictions.jsonl").read_text().splitlines()[-1])
     varying = {"model": None, "probabilities": None}
@@ -180,7 +180,7 @@ def test_forecasts(here: Path) -> None:
     assert last["model"]["name"] == shown["model"]["name"]
     assert last["y_pred"] == pytest.approx(shown["y_pred"], abs=3.0)
     for horizon in (1, 6, 24):
-        line = rf"{horizon} ahead, .*2000 events, 0 dead .*MAE ([\d.]+) \(.*? ([\d.]+)\)"
+        line = rf"{horizon} ahead, .*2,000 events, 0 dead .*MAE ([\d.]+), .* \(([\d.]+)\)"
         mae, baseline = re.findall(line, said)[0]
         assert float(mae) < float(baseline)
     names = run_python("forecasts.md")
@@ -214,7 +214,7 @@ def test_history(here: Path) -> None:
 def test_kafka(here: Path) -> None:
     """One learner has the records of all twelve partitions."""
     (said,) = run_shell_blocks("kafka.md", here)
-    assert "1200 events, 0 dead letters" in said
+    assert "1,200 events, 0 dead letters" in said
     header = snapshot_at(here / "state").header
     assert sorted(p.partition for p in header.positions) == list(range(12))
     assert min(header.positions.values()) > 0

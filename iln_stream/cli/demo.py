@@ -388,15 +388,16 @@ def _learn(
     model = make()
     algorithm_1 = find_shrinking_gradient(model)
     trajectory = Trajectory(algorithm_1)
-    progress = Progress(f"{stream.title}: {name}", stream.n_events, console)
     topic = stream_at(address(log, stream), StreamOptions(stop_at_end=True))
-    with closing(topic.log(0, "earliest")) as source, closing(progress):
+    with closing(topic.log(0, "earliest")) as source:
         label = f"{_LABELS.get(name, name)}-{stream.title}"
         exported = None if algorithm_1 is None else metrics
         assembly = Assembly(LoopSettings(), topic, source, model, label, exported)
-        loop = assembly.loop([trajectory, progress, assembly.watched])
-        assembly.watched.n_in_hand = loop.n_in_hand
-        loop.run()
+        title = f"{stream.title}, {name}"
+        with closing(Progress(assembly.watched, console, stream.n_events, title)) as progress:
+            loop = assembly.loop([trajectory, progress, assembly.watched])
+            assembly.watched.n_in_hand = loop.n_in_hand
+            loop.run()
     return trajectory
 
 

@@ -53,16 +53,16 @@ log = logging.getLogger(__name__)
 
 def run_service(settings: Settings, console: Console, *, accept_loss: bool = False) -> None:
     """Run until the source ends or a signal stops it, then report the result."""
-    drawn_on = None if logs_json() else console
+    shown_on = _shown_on(console)
     try:
         if settings.workers > 1:
-            processes = WorkerProcesses(settings, drawn_on, accept_loss=accept_loss)
+            processes = WorkerProcesses(settings, shown_on, accept_loss=accept_loss)
             processes.run()
             counts = [each.counts for each in processes.supervisor.finished]
             if len(counts) == len(processes.supervisor.workers):
                 _require_learning(*map(sum, zip(*counts, strict=True)))
             return
-        service = Service(settings, drawn_on, accept_loss=accept_loss)
+        service = Service(settings, shown_on, accept_loss=accept_loss)
         service.run()
     except NothingLearnedError:
         propose_settings(settings, console)
@@ -70,6 +70,11 @@ def run_service(settings: Settings, console: Console, *, accept_loss: bool = Fal
     report_results(service, console)
     if not service.was_stopped:
         _require_learning(*learned(service))
+
+
+def _shown_on(console: Console) -> Console:
+    """Return the console for progress; beside JSON nothing is drawn."""
+    return Console(force_terminal=False) if logs_json() else console
 
 
 def learned(service: Service) -> tuple[int, int]:
@@ -100,16 +105,15 @@ def report_results(service: Service, console: Console, number: int | None = None
         repeats = _passed_over(watched)
         report(
             console,
-            f"{name}{scores.n_events} events, {watched.n_dead_letters} dead letters{repeats}"
-            f"{_waiting(worker)}; "
-            f"{scores.summary()} ({watched.baselines.summary()})",
+            f"{name}{scores.n_events:,} events, {watched.n_dead_letters:,} dead letters{repeats}"
+            f"{_waiting(worker)}; {watched.summary()}",
         )
 
 
 def _passed_over(watched: ModelMetrics) -> str:
     """Return how many records brought no event."""
     counts = {"repeats": watched.n_repeats, "skipped": watched.n_skipped}
-    return "".join(f", {n} {what}" for what, n in counts.items() if n)
+    return "".join(f", {n:,} {what}" for what, n in counts.items() if n)
 
 
 def _waiting(worker: Worker) -> str:
@@ -153,7 +157,7 @@ def promote_contender(settings: LoopSettings, contender: str, console: Console) 
 
 def warm_start_learners(settings: Settings, console: Console) -> None:
     """Learn the files, and report for each learner what it learned and where its log goes on."""
-    for warmed in warm_start(settings, None if logs_json() else console):
+    for warmed in warm_start(settings, _shown_on(console)):
         report(console, f"{warmed.summary}. `iln-stream run` resumes there")
 
 
@@ -174,7 +178,7 @@ def rebuild_learners(
     labels = label_stream(settings)
     streams = source_stream(settings).name, LABELS if labels is None else labels.name
     end, left_out = read_until(until), read_skip(skip, *streams)
-    for positions in rebuild(settings, end, left_out, console=console, **how):
+    for positions in rebuild(settings, end, left_out, console=_shown_on(console), **how):
         for origin, offset in positions.items():
             report(
                 console,
@@ -326,10 +330,10 @@ def predict_events(path: Path, settings: Settings, console: Console) -> None:
     defaults = {name: "-" for name in ("source", "predictions") if name not in given}
     learner, snapshot, folder = learner_at(path, settings.snapshot_pickle)
     loop = LoopSettings.of(settings, **defaults)
-    done = predict_stream(loop, learner, console, snapshot, folder)
+    done = predict_stream(loop, learner, _shown_on(console), snapshot, folder)
     scores = done.scores
-    text = f"{scores.n_events} events predicted, {done.n_dead_letters} dead letters"
+    text = f"{scores.n_events:,} events predicted, {done.n_dead_letters:,} dead letters"
     text += _passed_over(done)
     if scores.n_labelled:
-        text += f"; {scores.n_labelled} with a label: {scores.summary()}"
+        text += f"; {scores.n_labelled:,} with a label: {done.summary()}"
     report(console, text)

@@ -43,6 +43,10 @@ PUBLIC: Mapping[str, Callable[[], Iterator[Any]]] = {
 """Learners by the name of what they compile: all of one name use the same functions."""
 
 
+N_FUNCTIONS = {"accurate": 34, "fast": 9, "classifier": 27, "shrinking-gradient": 14}
+"""About how many functions each of them compiles, for people who wait."""
+
+
 def public_name(learner: Any) -> str | None:
     """Return the name in `PUBLIC` of what a learner compiles; None if it is not one of ours."""
     if (found := find_infinite_layer(learner)) is not None:

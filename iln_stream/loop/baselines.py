@@ -1,13 +1,37 @@
 """Trivial predictors that look at no input, scored on the same labelled events as the learner."""
 
 from collections.abc import Sequence
-from math import log, nan
+from math import inf, isfinite, log, nan
 from typing import Any
 
-from iln_stream.loop.scores import Window, plus, weights_of
+from iln_stream.loop.scores import Scores, Window, plus, weights_of
 from iln_stream.loop.step import Step
 from iln_stream.reporting import MetricSpec, Samples, errors_metric
 from iln_stream.state import StateDict, decode_name, encode_name
+
+
+def compared(error: float, name: str, base: float, *, recent: bool) -> str:
+    """Return an error beside that of a baseline; of a whole run, how much smaller it is.
+
+    Examples
+    --------
+    >>> from iln_stream.loop.baselines import compared
+    >>> compared(9.2, "last_value", 17.1, recent=True)
+    '9.2 (last value 17.1)'
+    >>> compared(9.2, "last_value", 17.1, recent=False)
+    '9.2, 46 % better than the last value (17.1)'
+
+    """
+    name = name.replace("_", " ")
+    if recent:
+        return f"{error:,.4g} ({name} {base:,.4g})"
+    saved = 1.0 - error / base if base else -inf if error else 0.0
+    than = "better than" if saved > 0.0 else "worse than"
+    if abs(saved) < 0.01:  # as on the page
+        than = "about as good as"
+    elif isfinite(saved):
+        than = f"{100.0 * abs(saved):.0f} % {than}"
+    return f"{error:,.4g}, {than} the {name} ({base:,.4g})"
 
 
 class Baseline:
@@ -131,8 +155,8 @@ class Baselines:
         """Return the exported metrics."""
         raise NotImplementedError
 
-    def summary(self) -> str:
-        """Return the running scores as text, to stand beside those of the learner."""
+    def summary(self, scores: Scores, *, recent: bool) -> str:
+        """Return a learner's scores beside these: of the window if `recent`, else of all events."""
         raise NotImplementedError
 
     def state(self) -> StateDict:
@@ -187,10 +211,11 @@ class RegressionBaselines(Baselines):
             found["mae", "all", name] = baseline.running
         return found
 
-    def summary(self) -> str:
-        """Return the running MAE of the better baseline."""
-        best = min(self.by_name, key=lambda name: self.by_name[name].running)
-        return f"{best.replace('_', ' ')} {self.by_name[best].running:.4g}"
+    def summary(self, scores: Scores, *, recent: bool) -> str:
+        error = scores.window_error.mean if recent else scores.running_error
+        bases = {k: each.windowed if recent else each.running for k, each in self.by_name.items()}
+        best = min(bases, key=bases.__getitem__)
+        return f"MAE {compared(error, best, bases[best], recent=recent)}"
 
     def state(self) -> StateDict:
         return {**super().state(), **self._trivial.state()}
@@ -273,11 +298,14 @@ class ClassificationBaselines(Baselines):
             ("accuracy", "all", "majority_class"): 1.0 - majority.running,
         }
 
-    def summary(self) -> str:
-        """Return the log loss of the frequencies, and the accuracy of the majority class."""
-        loss = self.by_name["class_frequencies"].running
-        accuracy = 1.0 - self.by_name["majority_class"].running
-        return f"class frequencies {loss:.4g}, majority class {accuracy:.4g}"
+    def summary(self, scores: Scores, *, recent: bool) -> str:
+        frequencies, majority = self.by_name.values()
+        if recent:
+            right, base = 1.0 - scores.window_error.mean, 1.0 - majority.windowed
+            return f"accuracy {right:.4g} (majority class {base:.4g})"
+        loss = compared(scores.running_loss, "class_frequencies", frequencies.running, recent=False)
+        right, base = 1.0 - scores.running_error, 1.0 - majority.running
+        return f"log loss {loss}; accuracy {right:.4g} (majority class {base:.4g})"
 
     def state(self) -> StateDict:
         counts = dict(self._counts)

@@ -553,9 +553,10 @@ class LateLabels:
                 self._note_due(since)
                 break
             event = self._remove(event_id)
-            self.n_expired["age"] += 1
+            why = f"no label came within {seconds:g} s"
+            self._count_expired("age", why)
             if self._policy.expired == "write":
-                yield self._expired(event_id, event, f"no label came within {seconds:g} s")
+                yield self._expired(event_id, event, why)
             elif self._policy.expired == "learn":
                 yield self._assume(record, event_id, event, stepper)
         else:
@@ -608,10 +609,19 @@ class LateLabels:
             assert oldest is not None
             event_id, _ = oldest
             event = self._remove(event_id)
-            self.n_expired["count"] += 1
+            why = f"more than {policy.events} events wait for a label"
+            self._count_expired("count", why)
             if policy.expired == "write":
-                why = f"more than {policy.events} events wait for a label"
                 yield self._expired(event_id, event, why)
+
+    def _count_expired(self, kind: str, why: str) -> None:
+        if not self.n_expired[kind] and self._policy.expired == "count":
+            warnings.warn(
+                f"an event expired and is not learned: {why}; iln_pending_expired_total counts all",
+                IlnWarning,
+                stacklevel=2,
+            )
+        self.n_expired[kind] += 1
 
     def _remove(self, event_id: str) -> Pending:
         """Remove and return a waiting event."""

@@ -208,6 +208,14 @@ class ModelMetrics(Listener):
         self._count()
         return self._baselines
 
+    def summary(self, *, recent: bool = False) -> str:
+        """Return the scores of all events, or of the window, beside those of a trivial predictor.
+
+        So that one sees whether the learner is any good.
+        """
+        scores = self.scores
+        return self._baselines.summary(scores, recent=recent) if scores.n_labelled else "no label"
+
     @property
     def histograms(self) -> Sequence[Histogram]:
         """The histograms of all steps so far of this process."""

@@ -1,127 +1,146 @@
-"""How far a run is: a bar in a terminal, lines of the log, and on /ready."""
+"""How far a run is: one line in a terminal, lines of the log elsewhere, and on /ready."""
 
 import logging
-from collections.abc import Sequence
-from time import monotonic, perf_counter
+from collections import deque
+from collections.abc import Callable, Sequence
+from time import monotonic
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.progress import (
-    Progress as Bar,
-)
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 
+from iln_stream.loop.metrics import ModelMetrics
 from iln_stream.loop.step import Listener, Step
-from iln_stream.loop.task import Regression, Task
 from iln_stream.records import DeadLetter
 from iln_stream.reporting import MetricSpec
+from iln_stream.streams import StreamPartition
+
+log = logging.getLogger(__name__)
 
 _REFRESH_SECONDS = 0.2
 
 
-class Progress(Listener):
-    """Shows the number of events, their windowed error and dead letters.
+class Line:
+    """A line that is rewritten at a terminal, and vanishes at the end; elsewhere it is logged.
 
     Parameters
     ----------
-    title
-        Name of the stream.
-    total
-        Number of events; None: unknown.
     console
-        Draws the bar if it is a terminal.
-    task
-        Scores the steps; default: regression.
+        Shows it if it is a terminal.
+    total
+        What `show` counts up to, for a bar; None: unknown.
+    seconds
+        From one line of the log to the next.
 
     """
 
     def __init__(
-        self, title: str, total: int | None, console: Console, task: Task | None = None
+        self, console: Console | None, total: int | None = None, seconds: float = 30.0
     ) -> None:
-        self._scores = (task or Regression()).scores(window=500)
-        self._n_dead_letters = 0
+        self.is_drawn = console is not None and console.is_terminal
+        self._seconds = _REFRESH_SECONDS if self.is_drawn else seconds
+        ends = (BarColumn(None), TaskProgressColumn(), TimeRemainingColumn()) if total else ()
         self._bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TaskProgressColumn(show_speed=True),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[state]}"),
+            TextColumn("{task.description}", markup=False),
+            *ends,
             console=console,
-            disable=not console.is_terminal,
-            refresh_per_second=1 / _REFRESH_SECONDS,
+            disable=not self.is_drawn,
+            expand=True,
+            transient=True,
+            auto_refresh=False,
         )
-        self._task = self._bar.add_task(title, total=total, state="")
-        self._next_draw = 0.0
+        self._task = self._bar.add_task("", total=total)
+        self._due: float | None = None
 
-    def on_step(self, step: Step) -> None:
-        """Update the bar."""
-        self._scores.update([step])
-        self._draw()
-
-    def on_dead_letter(self, letter: DeadLetter) -> None:
-        """Count the dead letter."""
-        self._n_dead_letters += 1
-        self._draw()
+    def show(self, done: int, text: Callable[[], str]) -> None:
+        """Show the text if it is time to."""
+        now = monotonic()
+        if self._due is None:
+            self._bar.start()
+            self._due = now if self.is_drawn else now + self._seconds
+        if now >= self._due:
+            self._due = now + self._seconds
+            if self.is_drawn:
+                self._bar.update(self._task, completed=done, description=text(), refresh=True)
+            else:
+                log.info(f"{text()}")  # not a template, of which the log drops repeats
 
     def close(self) -> None:
-        """Draw the final state, and leave it on the screen."""
-        self._draw(at_once=True)
-        if not self._bar.disable:
-            self._bar.stop()
-
-    def _draw(self, at_once: bool = False) -> None:
-        if self._bar.disable:
-            return
-        now = monotonic()
-        if not at_once and now < self._next_draw:
-            return
-        if not self._next_draw:
-            self._bar.start()
-        self._next_draw = now + _REFRESH_SECONDS
-        state = f"last 500: {self._scores.recent()}"
-        if self._n_dead_letters:
-            state += f", {self._n_dead_letters} dead letters"
-        done = self._scores.n_events + self._n_dead_letters
-        self._bar.update(self._task, completed=done, state=state)
+        """Take it away."""
+        self._bar.stop()
 
 
-log = logging.getLogger(__name__)
-
-
-class LoggedProgress(Listener):
-    """Logs the number of events from time to time, and each dead letter with its reason.
+class Progress(Listener):
+    """Shows the number of events, their rate, the latest errors and those of a trivial predictor.
 
     Parameters
     ----------
-    name
-        Name of the stream in messages.
-    seconds
-        From one line to the next.
+    watched
+        Counts and scores the steps.
+    console
+        Draws it if it is a terminal; None: the log has it.
+    total
+        Number of records; None: unknown.
+    title
+        What is learned, if it is not the stream of the run.
+    logs_letters
+        Whether each dead letter is logged, as nothing else keeps it.
 
     """
 
-    def __init__(self, name: str, seconds: float = 10.0) -> None:
-        self._name = name
-        self._seconds = seconds
-        self._due = perf_counter() + seconds
+    def __init__(
+        self,
+        watched: ModelMetrics,
+        console: Console | None,
+        total: int | None = None,
+        title: str = "",
+        *,
+        logs_letters: bool = False,
+    ) -> None:
+        self._watched = watched
+        self._title = title
+        self._logs_letters = logs_letters
+        self._line = Line(console, total)
         self._n = 0
+        # Of the last ten seconds at a terminal, else since the line before.
+        self._before: deque[tuple[float, int]] = deque(maxlen=50 if self._line.is_drawn else 2)
 
     def on_step(self, step: Step) -> None:
         """Count the event."""
-        self._n += 1
-        if step.ended >= self._due:
-            log.info(f"{self._name}: {self._n:,} events so far")  # no line repeats another
-            self._due = step.ended + self._seconds
+        self._show(not step.late)
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
-        """Log where it is, and the reason."""
-        log.warning("%s: record %d can't be learned: %s", self._name, letter.offset, letter.reason)
+        """Count it; log where it is, and the reason."""
+        if self._logs_letters:
+            log.warning(
+                "%s: record %d can't be learned: %s", self._title, letter.offset, letter.reason
+            )
+        self._show(1)
+
+    def on_repeat(self, origin: StreamPartition, offset: int) -> None:
+        """Count the record."""
+        self._show(1)
+
+    def close(self) -> None:
+        """Take the line away."""
+        self._line.close()
+
+    def _show(self, n: int) -> None:
+        self._n += n
+        if not self._before:
+            self._before.append((monotonic(), self._n))
+        self._line.show(self._n, self._text)
+
+    def _text(self) -> str:
+        watched = self._watched
+        self._before.append((now := monotonic(), self._n))
+        began, n = self._before[0]
+        rate = f"{(self._n - n) / (now - began):,.0f}/s, " if self._n > n else ""
+        letters = f", {watched.n_dead_letters:,} dead letters" if watched.n_dead_letters else ""
+        return (
+            f"{self._title}{': ' if self._title else ''}{watched.scores.n_events:,} events, "
+            f"{rate}{watched.summary(recent=True)}{letters}"
+        )
 
 
 class HistoryProgress(Listener):

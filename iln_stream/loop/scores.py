@@ -327,14 +327,6 @@ class Scores:
         """Return what is exported of a mean error."""
         return error
 
-    def summary(self) -> str:
-        """Return the running scores as text."""
-        raise NotImplementedError
-
-    def recent(self) -> str:
-        """Return the windowed error as text."""
-        raise NotImplementedError
-
     def state(self) -> StateDict:
         """Return the scores as plain values."""
         totals = self._totals._asdict()
@@ -374,13 +366,6 @@ class RegressionScores(Scores):
         """Return |y_pred - y| of each step."""
         return [abs(step.y_pred - step.y) for step in steps]
 
-    def summary(self) -> str:
-        """Return loss and MAE."""
-        return f"running loss {self.running_loss:.4g}, MAE {self.running_error:.4g}"
-
-    def recent(self) -> str:
-        """Return the windowed MAE."""
-        return f"MAE {self.window_error.mean:.4g}"
 
 
 class ClassificationScores(Scores):
@@ -430,14 +415,6 @@ class ClassificationScores(Scores):
         answers = list(self.window_answers)
         y_pred, y, w = zip(*answers, strict=True) if answers else ((), (), ())
         return {name: score(y_pred, y, w) for name, score in _OF_PROBABILITIES.items()}
-
-    def summary(self) -> str:
-        """Return log loss and accuracy."""
-        return f"log loss {self.running_loss:.4g}, accuracy {1.0 - self.running_error:.4g}"
-
-    def recent(self) -> str:
-        """Return the windowed accuracy."""
-        return f"accuracy {1.0 - self.window_error.mean:.4g}"
 
     def state(self) -> StateDict:
         answers = [

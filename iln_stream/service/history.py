@@ -16,7 +16,7 @@ from iln_stream.errors import IlnError, SnapshotError
 from iln_stream.loop import Listener, NothingLearnedError, PrequentialLoop, Task
 from iln_stream.loop.event_order import EventOrder
 from iln_stream.loop.metrics import Metrics
-from iln_stream.loop.progress import HistoryProgress, LoggedProgress, Progress
+from iln_stream.loop.progress import HistoryProgress, Progress
 from iln_stream.records import EnvelopeDecoder, MalformedError
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.service.assembly import Assembly
@@ -128,16 +128,16 @@ class History:
                 name = Path(file.stream.name).name
                 log.info(f"learning {file.stream.address}, before the log")
                 order.name = name
-                shown: list[Listener] = [LoggedProgress(name)]
-                if console is not None and console.is_terminal:
-                    shown.append(Progress(name, None, console, task))
+                shown = list(listeners)
                 if progress is not None:
                     progress.begin(name)
                     shown.append(progress)
-                shown += listeners
                 with closing(file.stream.source()) as source:
                     if not files:
                         watched = counts.watch(learner, source, "history", task)
+                    total = file.stream.n_records(source)
+                    bar = Progress(watched, console, total, name, logs_letters=True)
+                    shown.append(bar)
                     before = _counted(watched)
                     reading = live.reading(file.records, file.stream, source)
                     _continue(reading.mapped, values)
@@ -172,7 +172,7 @@ class History:
             "n_older": order.n_older,
             "first_time": _text(order.first),
             "last_time": _text(order.last),
-            "scores": f"{watched.scores.summary()} ({watched.baselines.summary()})",
+            "scores": watched.summary(),
         }
 
     def stop(self) -> None:

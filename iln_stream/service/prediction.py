@@ -109,12 +109,11 @@ def predict(
             *outputs.writers(source, reader, encode),
             assembly.watched,
         ]
-        if console is not None and console.is_terminal:
-            listeners.append(Progress(settings.source, source.lag, console, assembly.task))
+        listeners.append(Progress(assembly.watched, console, stream.n_records(source)))
         for each in reversed(listeners):
             opened.callback(each.close)
         loop = assembly.loop(listeners, None, build_details(frozen, levels, n_largest))
-        warming = Warming.of(learner)
+        warming = Warming.of(learner, console)
 
         def stop() -> None:
             warming.stop()

@@ -11,7 +11,7 @@ from rich.console import Console
 from iln_stream.errors import RefusedError, SnapshotError
 from iln_stream.loop import Listener
 from iln_stream.loop.live import LiveModel
-from iln_stream.loop.progress import LoggedProgress, Progress
+from iln_stream.loop.progress import Progress
 from iln_stream.service.assembly import Assembly
 from iln_stream.service.checks import check_settings
 from iln_stream.service.history import History
@@ -277,7 +277,7 @@ def _rebuild_one(
         recovery, inputs, n, loss = _open(settings, stream, reader, until, skip, opened)
         source = one_source(settings, stream, inputs)
         learner = recovery.learner()
-        Warming.of(learner).run()
+        Warming.of(learner, console).run()
         assembly = Assembly(settings, stream, source, learner, "rebuilt", horizon=reader.ahead)
         recovery.restore(assembly)
         watched = assembly.watched
@@ -290,12 +290,8 @@ def _rebuild_one(
             began = as_texts(source.positions)
             recovery.history = History(settings).teach(assembly) | {"start": began}
         checkpoint = recovery.checkpoint(source, learner, assembly.states, [], at_the_end=True)
-        if console is not None and console.is_terminal:
-            shown = Progress(stream.name, n, console, assembly.task)
-            opened.callback(shown.close)
-            observers.append(shown)
-        else:
-            observers.append(LoggedProgress(f"{stream.name}, learned again"))
+        observers.append(Progress(watched, console, n, f"{stream.name}, learned again"))
+        opened.callback(observers[-1].close)
         # Coverage counts intervals; nobody reads explanations.
         details = build_details(learner, settings.prediction_intervals)
         assembly.loop(observers, checkpoint, details).run()
@@ -305,9 +301,8 @@ def _rebuild_one(
         checkpoint.move_to(positions)  # the last records may have been skipped
         checkpoint.finish(always=True)
         _log_skipped(inputs)
-        scores, baselines = watched.scores.summary(), watched.baselines.summary()
         log.info(loss.learned_again(watched.scores.n_events))
-        log.info(f"the rebuilt learner: {scores} ({baselines})")
+        log.info(f"the rebuilt learner: {watched.summary()}")
         return positions
 
 

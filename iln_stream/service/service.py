@@ -101,7 +101,7 @@ class Service:
     settings
         Settings of the run.
     console
-        Draws progress if it is a terminal; None: no progress.
+        Shows progress if it is a terminal, else the log does; None: no progress.
     listeners
         Your own listeners, called after ours. With several learners, each listener is called from
         several threads.
@@ -174,7 +174,7 @@ class Service:
                 )
                 opened.callback(worker.close)
                 self.workers.append(worker)
-            self._warming = Warmings.of(self.workers[0].learner)
+            self._warming = Warmings.of(self.workers[0].learner, console)
             self._history = None
             self._opened = opened.pop_all()
 
@@ -225,7 +225,7 @@ class Service:
                 self.serve_metrics()
                 log.info(_described(self.settings))
                 if self.settings.snapshots is not None:
-                    log.info(_cpu_baseline())
+                    log.debug(_cpu_baseline())
                 self._warming.run()
                 # Modules and compiled code stay: collections of garbage need not visit them.
                 gc.freeze()

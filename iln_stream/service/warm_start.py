@@ -11,7 +11,7 @@ from rich.console import Console
 from iln_stream.errors import ContenderError, IlnError, IlnWarning, RefusedError
 from iln_stream.learners.contest import Contest
 from iln_stream.loop import Listener
-from iln_stream.loop.progress import HistoryProgress, LoggedProgress, WarmUpProgress
+from iln_stream.loop.progress import HistoryProgress, Progress, WarmUpProgress
 from iln_stream.records import LEARNER_FAILED, DeadLetter
 from iln_stream.service.assembly import Assembly
 from iln_stream.service.checks import check_settings
@@ -43,13 +43,6 @@ from iln_stream.streams import Log, Resume, Scheme, Start, StreamPartition, as_t
 log = logging.getLogger(__name__)
 
 _ANY_NUMBER = 2**63
-
-
-class _Progress(LoggedProgress):
-    """Logs progress, but no dead letters, which the run has written already."""
-
-    def on_dead_letter(self, letter: DeadLetter) -> None:
-        """Do nothing."""
 
 
 class _Failures(Listener):
@@ -154,11 +147,11 @@ def _learn(
             opened.callback(inputs[-1].close)
         source = one_source(settings, stream, inputs)
         assembly = Assembly(settings, stream, source, learner, name, horizon=reader.ahead)
-        failures = _Failures(name, challenger.on_failure)
+        watched, failures = assembly.watched, _Failures(name, challenger.on_failure)
         if history is not None:
             History(settings).teach(assembly, listeners=[progress, failures], may_fail=True)
         loop = assembly.loop(
-            [_Progress(name), progress, assembly.watched, failures],
+            [Progress(watched, None, title=name), progress, watched, failures],
             max_failures_in_a_row=_ANY_NUMBER,
         )
         log.info(f"challenger {name} learns the log, up to where the other contenders are")
@@ -175,9 +168,8 @@ def _learn(
                 f"stopped while challenger {name} learned the log: nothing was saved, and the next "
                 "run begins that anew"
             )
-    scores = assembly.watched.scores
-    scored = f": {scores.summary()}" if scores.n_labelled else ""
-    log.info(f"challenger {name} has learned {scores.n_labelled:,} events of the log{scored}")
+    n, scored = watched.scores.n_labelled, watched.summary()
+    log.info(f"challenger {name} has learned {n:,} events of the log: {scored}")
     if failures.n:
         log.warning(
             f"challenger {name} failed on {failures.n:,} events of its history, first at "
@@ -212,8 +204,8 @@ class Warmed(NamedTuple):
         """What was learned, how well it was predicted, and where the log goes on."""
         history = self.history
         return (
-            f"history ({named(history)}): {history['n_events']} events, "
-            f"{history['n_dead_letters']} dead letters; {history['scores']}; the log goes on at "
+            f"history ({named(history)}): {history['n_events']:,} events, "
+            f"{history['n_dead_letters']:,} dead letters; {history['scores']}; the log goes on at "
             + ", ".join(f"offset {at} of {p}" for p, at in history["start"].items())
         )
 

@@ -10,11 +10,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from rich.console import Console
+
 from iln_stream import errors
 from iln_stream.learners.keyed import KeyedRegressor
 from iln_stream.learners.keyed.regressor import NAME, exercise_keys
 from iln_stream.learners.keyed.regressor import NAME as KEYED
-from iln_stream.learners.warming import PARTS, PUBLIC, exercise, public_name
+from iln_stream.learners.warming import N_FUNCTIONS, PARTS, PUBLIC, exercise, public_name
+from iln_stream.loop.progress import Line
 from iln_stream.service.learners import learners_of
 
 __all__ = ["KEYED", "Warming"]
@@ -44,6 +47,8 @@ class Warming:
         Called with each compiled function and the seconds it took.
     announce
         Called before anything is compiled, with whether it can be kept in the cache.
+    line
+        Shows the number of compiled functions; None: nothing does.
 
     """
 
@@ -52,25 +57,28 @@ class Warming:
         name: str | None,
         report: Callable[[str, float], None],
         announce: Callable[[bool], None] = lambda _: None,
+        line: Line | None = None,
     ) -> None:
         self.name = name
         self.n_compiled = 0
         self.is_done = name is None
         self._report = report
         self._announce = announce
+        self._line = line
         self._processes: list[subprocess.Popen[str]] = []
         self._stopped = False
         self._turn = threading.RLock()  # a signal's handler may call `stop` at any time
 
     @classmethod
-    def of(cls, learner: Any) -> "Warming":
-        """Return the one for a learner, which logs; that of a learner not ours does nothing."""
-        return cls.named(public_name(learner))
+    def of(cls, learner: Any, console: Console | None = None) -> "Warming":
+        """Return the one for a learner, which shows it; that of a learner not ours does nothing."""
+        return cls.named(public_name(learner), console)
 
     @classmethod
-    def named(cls, name: str | None) -> "Warming":
-        """Return the one of a name, which logs."""
-        return cls(name, _log_compiled, _log_start)
+    def named(cls, name: str | None, console: Console | None = None) -> "Warming":
+        """Return the one of a name, which shows it at a terminal or logs it."""
+        line = Line(console, N_FUNCTIONS.get(name or ""))
+        return cls(name, _log_compiled, _log_start, line)
 
     def run(self) -> None:
         """Compile and load everything; return soon after `stop`."""
@@ -91,6 +99,8 @@ class Warming:
             return
         with _TURN, reporting(self._count):  # numba tells every listener of each compilation
             exercise_keys() if self.name == KEYED else exercise(self.name)
+        if self._line is not None:
+            self._line.close()
         if writable:
             mark(self.name)
         _DONE.add(self.name)
@@ -105,6 +115,10 @@ class Warming:
 
     def _count(self, function: str, seconds: float) -> None:
         self.n_compiled += 1
+        if self._line is not None:
+            total = max(self.n_compiled, N_FUNCTIONS.get(self.name or "", 0))
+            text = f"compiling the learner's loops: {self.n_compiled} of about {total}"
+            self._line.show(self.n_compiled, lambda: text)
         self._report(function, seconds)
 
     def _compile(self, name: str) -> None:
@@ -156,7 +170,7 @@ class Warming:
 
 def _log_start(writable: bool) -> None:
     if writable:
-        log.info("compiling the learner's loops, once; `iln-stream warm` does it ahead")
+        log.info("compiling the learner's loops, once per machine; `iln-stream warm` does it ahead")
     else:
         log.warning(
             "compiling the learner's loops, at each start: set NUMBA_CACHE_DIR to a folder that "
@@ -165,8 +179,7 @@ def _log_start(writable: bool) -> None:
 
 
 def _log_compiled(function: str, seconds: float) -> None:
-    # The whole text, not a template: the log drops repeats of a template.
-    log.info(f"compiled {function} in {seconds:.1f} s")
+    log.debug("compiled %s in %.1f s", function, seconds)
 
 
 class Warmings:
@@ -183,9 +196,9 @@ class Warmings:
         self._each = each
 
     @classmethod
-    def of(cls, learner: Any) -> Self:
+    def of(cls, learner: Any, console: Console | None = None) -> Self:
         """Return those of a contest's learners, or of the only learner."""
-        found = [each for one in learners_of(learner) for each in _of(one)]
+        found = [each for one in learners_of(learner) for each in _of(one, console)]
         return cls(list({each.name: each for each in found}.values()))
 
     @property
@@ -209,8 +222,8 @@ class Warmings:
             each.stop()
 
 
-def _of(learner: Any) -> list[Warming]:
+def _of(learner: Any, console: Console | None) -> list[Warming]:
     """Return that of a learner; of a model by key, that of its global model, and its own."""
     if not isinstance(learner, KeyedRegressor):
-        return [Warming.of(learner)]
-    return [*_of(learner.prior), Warming.named(NAME)]
+        return [Warming.of(learner, console)]
+    return [*_of(learner.prior, console), Warming.named(NAME, console)]

@@ -336,8 +336,9 @@ class Worker:
             if self._publisher is not None:
                 metrics.export(self.watched.labels, self._publisher.metrics())
                 observers.append(self._publisher)  # after the counts
-            if console is not None and console.is_terminal:
-                observers.append(Progress(settings.source, self.source.lag, console, assembly.task))
+            if console is not None:
+                n = stream.n_records(self.source)
+                observers.append(Progress(self.watched, console, n))
             self.loop = assembly.loop(
                 # Connection logs come first: a writer may wait for the same broker.
                 [*self._connection_logs(settings, stream), *writers, *observers, *listeners],

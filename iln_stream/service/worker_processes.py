@@ -50,7 +50,7 @@ class WorkerProgress:
         self,
         collect: Callable[[], Iterable[Metric]],
         shares: Sequence[Sequence[int]],
-        seconds: float = 10.0,
+        seconds: float = 30.0,
     ) -> None:
         self._collect = collect
         self._shares = shares
@@ -166,7 +166,7 @@ class WorkerProcesses:
     settings
         Settings of the run.
     console
-        If it is a terminal, progress is logged; None: it is not.
+        None: progress is not logged.
     policy
         How often a process that fails is restarted.
     accept_loss
@@ -199,7 +199,7 @@ class WorkerProcesses:
         self._metrics = MergedMetrics(self.supervisor, self._scraper)
         self._registry.register(self._metrics)
         self._progress: WorkerProgress | None = None
-        if console is not None and console.is_terminal and settings.metrics_port is not None:
+        if console is not None and settings.metrics_port is not None:
             self._progress = WorkerProgress(self._metrics.collect, shares)
         self._http: HttpServer | None = None
 

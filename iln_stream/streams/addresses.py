@@ -116,6 +116,10 @@ class Scheme:
         """Whether the stream makes events for ever."""
         return False
 
+    def n_records(self, source: Source) -> int | None:
+        """Return about how many records the stream's source has; None: unknown, or no end."""
+        return source.lag if self.options.stop_at_end or not self.is_log else None
+
     def columns(self) -> Sequence[str] | None:
         """Return the names of the fields that every record has; None: they may differ."""
         return None

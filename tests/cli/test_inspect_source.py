@@ -290,7 +290,7 @@ def test_forecasts_of_several_series(inspected, command, tmp_path):
     (tmp_path / "learn.toml").write_text(done.out)
     done = command("run", "--config", "learn.toml", "--profile", "fast")
     assert done.code == 0, done.err
-    assert "1008 events, 0 dead letters" in done.err
+    assert "1,008 events, 0 dead letters" in done.err
 
 
 def test_a_forecast_of_classes(inspected, command, tmp_path):

@@ -40,7 +40,7 @@ def test_labelled_or_not(command, tmp_path):
     (tmp_path / "events.jsonl").write_bytes(b"\n".join([*data[:20], b"nonsense", *data[20:]]))
     done = command("predict", str(GOLDEN), "--source", "events.jsonl", "--predictions", "p.jsonl")
     assert done.code == 0, done.err
-    assert "40 events predicted, 1 dead letters; 20 with a label: running loss " in done.err
+    assert "40 events predicted, 1 dead letters; 20 with a label: MAE " in done.err
     found = lines((tmp_path / "p.jsonl").read_bytes())
     assert [each["y_pred"] for each in found] == expected(range(60, 100))
     assert [each["id"] for each in found] == [f"e{number}" for number in range(60, 100)]

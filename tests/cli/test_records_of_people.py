@@ -317,7 +317,7 @@ def test_the_proposal_and_its_run_agree(name, command, tmp_path):
         assert agrees(settings)
         ran = command(*run)
         assert ran.code == 0, ran.err
-        assert f"{N} events, 0 dead letters" in ran.err
+        assert f"{N:,} events, 0 dead letters" in ran.err
 
 
 REMARKS = {
@@ -424,7 +424,7 @@ def test_files_with_marks_that_were_joined(file, command, tmp_path):
     lines = text(["temp", "load"], [TEMP, LOAD]) if file == "a.csv" else FILES["ndjson"][1]
     (tmp_path / file).write_bytes(2 * lines.encode("utf-8-sig"))
     ran = command("run", "--source", file, "--target=load", "--learner=pool", "--metrics-port=0")
-    assert f"{2 * N} events, 0 dead letters" in ran.err
+    assert f"{2 * N:,} events, 0 dead letters" in ran.err
 
 
 def test_what_is_left_out_below_the_header_is_counted(command, tmp_path):
@@ -462,7 +462,7 @@ def test_labels_among_the_events(command, tmp_path):
     assert "came before" not in done.out  # an id comes twice: with its event and its label
     (tmp_path / "learn.toml").write_text(done.out)
     ran = command("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
-    assert (ran.code, f"{N} events, 0 dead letters;" in ran.err) == (0, True), ran.err
+    assert (ran.code, f"{N:,} events, 0 dead letters;" in ran.err) == (0, True), ran.err
 
 
 def test_a_time_is_no_guess_for_the_label(command, tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.command_line import COMMAND, environment, iln, python
+from support.embedded_log import append
 
 EVENTS = "".join(f'{{"x": {{"a": {i % 7}}}, "y": {i % 7 * 2}}}\n' for i in range(50))
 
@@ -28,10 +29,24 @@ def test_json_lines_file(run, tmp_path):
     (tmp_path / "events.jsonl").write_text(EVENTS + "?\n")
     done = run("--source", "events.jsonl", "--predictions", "out/p.jsonl")
     assert done.code == 0
-    assert "50 events, 1 dead letters; running loss " in done.err
-    assert re.search(r", MAE \S+ \((running mean|last value) \S+\)", done.err)
+    assert "50 events, 1 dead letters; MAE " in done.err
+    assert re.search(r"; MAE \S+, .* than the (running mean|last value) \(\S+\)\n", done.err)
     assert len(lines((tmp_path / "out/p.jsonl").read_text())) == 50
     assert lines((tmp_path / "dead-letters.jsonl").read_text())[0]["offset"] == 50
+
+
+def test_a_run_without_trouble_says_little(run, tmp_path):
+    """Its log has room for trouble: where its page, metrics and outputs are, and how it went."""
+    (tmp_path / "events.jsonl").write_text(EVENTS * 20)
+    append(tmp_path / "log.db", [line.encode() for line in EVENTS.splitlines() * 20])
+    done = run(
+        *("--source", "sqlite:log.db", "--warm-start", "events.jsonl", "--page-port", "0"),
+        *("--start", "earliest", "--stop-at-end", "--profile", "fast", "--predictions", "p.jsonl"),
+        *("--snapshots", "state", "--publish", "models"),
+    )
+    assert done.code == 0, done.err
+    assert len(done.err.splitlines()) < 15, done.err
+    assert "1,000 events, 0 dead letters; MAE " in done.err.splitlines()[-1]
 
 
 def test_a_users_own_pipeline(run, tmp_path):
@@ -116,7 +131,7 @@ def test_log_as_json(tmp_path):
     assert second["message"] == (
         "learning from synthetic:Friedman with infinite-layer; dead letters to dead-letters.jsonl"
     )
-    assert last["message"].startswith("20 events, 0 dead letters; running loss ")
+    assert last["message"].startswith("20 events, 0 dead letters; MAE ")
     assert {first["level"], last["level"]} == {"info"}
 
 

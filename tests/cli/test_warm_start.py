@@ -26,7 +26,7 @@ def test_warm_start_then_run(command, history, tmp_path):
     learner = ("--learner=iln_stream.learners:ShrinkingGradient",)
     done = command("warm-start", history, *FLAGS, *learner, FIELDS, "--start=earliest")
     assert done.code == 0, done.err
-    assert "history (h.csv): 50 events, 0 dead letters; running loss" in done.err
+    assert "history (h.csv): 50 events, 0 dead letters; MAE " in done.err
     assert "the log goes on at offset 0 of log-events:0. `iln-stream run` resumes there" in done.err
     done = command("run", *FLAGS, *learner, "--stop-at-end")
     assert done.code == 0, done.err

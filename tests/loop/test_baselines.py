@@ -148,14 +148,30 @@ def test_a_restored_state_goes_on_bit_for_bit(task):
     assert read(second) == read(whole)
 
 
+def summaries(task, *labels):
+    """What is said of a learner that always predicts 0, or "a": of all events, and of the last."""
+    baselines, scores = task.baselines(5), task.scores(5)
+    for y in labels:
+        each = step(y)._replace(y_pred=0.0 if isinstance(y, float) else {"a": 0.9}, loss=0.25)
+        baselines.update([each])
+        scores.update([each])
+    return baselines.summary(scores, recent=False), baselines.summary(scores, recent=True)
+
+
 def test_summaries():
-    """The summary is that of the better baseline of numbers, and of both of classes, in the order
-    of the learner's log loss and accuracy."""
-    steady, walk = Regression().baselines(5), Regression().baselines(5)
-    steady.update([step(1.0), step(3.0), step(1.0), step(3.0)])
-    walk.update([step(float(t)) for t in range(9)])
-    classes = Classification().baselines(5)
-    classes.update([step("a"), step("a")])
-    assert steady.summary() == "running mean 1.333"
-    assert walk.summary() == "last value 0.8889"
-    assert re.fullmatch(r"class frequencies \S+, majority class 0.5", classes.summary())
+    """Numbers are compared with the better baseline, classes with both; a learner that is worse,
+    or no better, is called that."""
+    assert summaries(Regression(), 1.0, 3.0, 1.0, 3.0) == (
+        "MAE 2, 50 % worse than the running mean (1.333)", "MAE 2 (running mean 1.333)",
+    )  # fmt: skip
+    walk, recent = summaries(Regression(), *map(float, range(9)))
+    assert walk == "MAE 4, 350 % worse than the last value (0.8889)"
+    assert recent == "MAE 6 (last value 1)"
+    assert summaries(Regression(), 0.0)[0] == "MAE 0, about as good as the running mean (0)"
+    assert summaries(Regression(), 0.0, 0.0, 8.0, 0.0)[0].startswith("MAE 2, 25 % better than ")
+    classes, recent = summaries(Classification(), "a", "b", "a")
+    assert re.fullmatch(
+        r"log loss 0.25, 98 % better than the class frequencies \(\S+\); accuracy 0.6667 "
+        r"\(majority class 0.3333\)", classes,
+    )  # fmt: skip
+    assert recent == "accuracy 0.6667 (majority class 0.3333)"

@@ -1,16 +1,18 @@
-"""Progress: a bar in a terminal, nothing elsewhere, or lines of the log."""
+"""Progress: one line in a terminal, lines of the log elsewhere."""
 
 import io
+import itertools
 import logging
-import math
-from time import perf_counter
+import re
 
 import pytest
+from prometheus_client import CollectorRegistry
 from rich.console import Console
-from support.list_source import LIST
+from support.list_source import LIST, ListSource
 
 from iln_stream.loop import Step
-from iln_stream.loop.progress import HistoryProgress, LoggedProgress, Progress
+from iln_stream.loop.metrics import Metrics
+from iln_stream.loop.progress import HistoryProgress, Progress
 from iln_stream.records import DeadLetter
 
 LETTER = DeadLetter.of("s", 0, 9, b"", "y: missing")
@@ -20,70 +22,77 @@ def step(y=3.0, **more):
     return Step(LIST, 0, None, None, {}, y, 1.0, None if y is None else 2.0, **more)
 
 
-def progress(terminal, total=10):
-    screen = io.StringIO()
-    console = Console(file=screen, force_terminal=terminal, width=200, color_system=None)
-    return screen, Progress("events.jsonl", total, console)
+class Shown:
+    """Progress on a screen, and what it watches."""
+
+    def __init__(self, *, terminal, total=10, width=80, **more):
+        self.screen = io.StringIO()
+        console = Console(file=self.screen, force_terminal=terminal, width=width, color_system=None)
+        watched = Metrics(CollectorRegistry(), 500).watch(None, ListSource([]), "m")
+        self.progress = Progress(watched, console, total, **more)
+        self.listeners = watched, self.progress
+
+    def learn(self, *things):
+        for each in things:
+            for listener in self.listeners:
+                name = "on_dead_letter" if isinstance(each, DeadLetter) else "on_step"
+                getattr(listener, name)(each)
+
+    @property
+    def last(self):
+        """The last line that was drawn."""
+        lines = re.split(r"[\r\n]+|\x1b\[\d?[A-Z]", self.screen.getvalue())
+        return [line.strip() for line in lines if "events" in line][-1]
 
 
-def last_drawing(screen):
-    assert "events.jsonl" in screen.getvalue()
-    return screen.getvalue().rpartition("events.jsonl")[2]
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that each look advances by a second."""
+    ticks = itertools.count()
+    monkeypatch.setattr("iln_stream.loop.progress.monotonic", lambda: float(next(ticks)))
 
 
-def test_silent_elsewhere():
-    """Logs and pipes get no bars."""
-    screen, bar = progress(terminal=False)
-    bar.on_step(step())
-    bar.on_dead_letter(LETTER)
-    bar.close()
-    assert screen.getvalue() == ""
-
-
-def test_draws_in_a_terminal():
-    """A terminal shows the title, how far we are, the windowed error and the dead letters."""
-    screen, bar = progress(terminal=True)
-    for _ in range(4):
-        bar.on_step(step())
-    bar.on_dead_letter(LETTER)
-    bar.close()
-    last = last_drawing(screen)
-    assert "5/10" in last
-    assert "last 500: MAE 2" in last
-    assert "1 dead letters" in last
+def test_a_terminal_has_one_line(clock):
+    """A terminal shows events, rate, the latest error beside the better baseline's, dead letters
+    and, where the size is known, a bar. The line fits, and vanishes at the end."""
+    shown = Shown(terminal=True)
+    shown.learn(step(), step(), LETTER, step(), step())
+    assert re.fullmatch(
+        r"4 events, \d/s, MAE 2 \(running mean 0.75\), 1 dead letters ━.* +\d+% [\d:-]+", shown.last
+    )
+    assert len(shown.last) <= 80
+    shown.progress.close()
+    assert shown.screen.getvalue().endswith("\x1b[2K")
+    assert "\n4 events" not in shown.screen.getvalue()
 
 
 @pytest.mark.parametrize("total", [None, 0])
-def test_no_known_end(total):
-    """An endless or empty stream has a bar without end, and no made-up error."""
-    screen, bar = progress(terminal=True, total=total)
-    bar.on_step(step(y=None))
-    bar.close()
-    last = last_drawing(screen)
-    assert "1/" in last
-    assert f"last 500: MAE {math.nan}" in last
-    assert "dead letters" not in last
+def test_no_known_end(total, clock):
+    """An endless or empty stream has no bar, and no made-up error."""
+    shown = Shown(terminal=True, total=total)
+    shown.learn(step(y=None))
+    assert shown.last == "1 events, no label"
 
 
 def test_closed_unused():
-    """A run that ends before its first event leaves a bar at 0, not an error."""
-    screen, bar = progress(terminal=True)
-    bar.close()
-    assert "0/10" in screen.getvalue()
+    """A run that ends before its first event draws nothing."""
+    shown = Shown(terminal=True)
+    shown.progress.close()
+    assert shown.screen.getvalue() == ""
 
 
-def test_lines_of_the_log(caplog):
-    """A line has the number of events, no more often than the interval; a dead letter its own."""
-    began = perf_counter()
-    logged = LoggedProgress("h.csv", seconds=10.0)
+def test_lines_of_the_log(clock, caplog):
+    """Elsewhere the log has a line each 30 seconds, and of files each dead letter; nothing is
+    drawn."""
+    shown = Shown(terminal=False, title="h.csv", logs_letters=True)
     with caplog.at_level(logging.INFO):
-        for offset in range(250):  # two events in a second
-            logged.on_step(step(ended=began + offset / 2))
-        logged.on_dead_letter(LETTER)
-    lines = [record.message for record in caplog.records]
-    assert lines.pop() == "h.csv: record 9 can't be learned: y: missing"
-    assert 9 <= len(lines) <= 12
-    assert all(line.endswith("events so far") for line in lines)
+        shown.learn(*(step() for _ in range(100)), LETTER)
+    assert shown.screen.getvalue() == ""
+    *lines, letter = [record.message for record in caplog.records]
+    assert letter == "h.csv: record 9 can't be learned: y: missing"
+    assert 2 <= len(lines) <= 4
+    pattern = r"h.csv: \d+ events, \d/s, MAE 2 \(running mean [\d.]+\)"
+    assert all(re.fullmatch(pattern, line) for line in lines)
 
 
 def test_events_of_a_history_are_counted():

@@ -37,11 +37,11 @@ def inspected(folder: Path) -> str:
 @pytest.mark.thorough
 def test_a_run_resumes_under_another_baseline(tmp_path: Path) -> None:
     """Whoever moves a learner is told that its bits may differ, and how they would not."""
-    log = run(tmp_path, **{VARIABLE: str(OURS)})
+    log = run(tmp_path, **{VARIABLE: str(OURS), "ILN_LOG_LEVEL": "debug"})
     assert f"CPU baseline {OURS}: docs/guarantees.md says" in log
     assert str(OURS) in inspected(tmp_path)
 
-    log = run(tmp_path)
+    log = run(tmp_path, ILN_LOG_LEVEL="debug")
     assert f"was saved with CPU baseline {OURS}, and this run has native " in log
     assert f"Set {VARIABLE}={OURS} in the environment" in log
     assert "no CPU baseline: a replay on another CPU may differ in the last bits" in log

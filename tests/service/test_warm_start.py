@@ -341,9 +341,9 @@ def test_classes_from_parquet(path: Path) -> None:
     )  # fmt: skip
     service = Service(chosen)
     service.run()
-    scores = service.workers[0].watched.scores
-    assert scores.n_labelled == 10
-    assert "accuracy 1" in scores.summary()  # it begins with what the history taught
+    watched = service.workers[0].watched
+    assert watched.scores.n_labelled == 10
+    assert "accuracy 1" in watched.summary()  # it begins with what the history taught
     follower = Follower(path.with_name("models") / "log-events-0.model")
     assert follower.refresh()
     assert follower.current is not None

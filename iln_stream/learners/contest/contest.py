@@ -1,5 +1,6 @@
 """Champion and challengers as one model: who predicts, who learns, and what is saved."""
 
+import warnings
 import zlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,7 +9,7 @@ from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.errors import ContenderError, IlnError, StateError
+from iln_stream.errors import ContenderError, IlnError, IlnWarning, StateError
 from iln_stream.learners.contest.contender import (
     MOST_FAILURES,
     POLICIES,
@@ -647,6 +648,10 @@ class Contest(RestorableLearner, Generic[P]):
                 "on_failure to skip or restart, or remove it"
             ) from error
         each.is_out = each.in_a_row >= MOST_FAILURES
+        if each.n_failures == 1 or each.in_a_row == MOST_FAILURES:
+            n = "" if each.n_failures == 1 else f" {MOST_FAILURES} times in a row, and is out"
+            text = f"challenger {each.name} failed{n}: {each.last_failure}"
+            warnings.warn(text, IlnWarning, stacklevel=2)
         lost = isinstance(error, ArithmeticError) and _is_lost(each.learner)
         if each.is_out or lost or each.on_failure == "restart":
             self._begin_anew(each)

@@ -88,6 +88,12 @@ class FileScheme(Scheme):
             return (JsonArraySource if is_document(path) else JsonLinesSource)(path, limit=limit)
         raise SourceError(f"source = {self.name!r}: {_advice(path)}{_meant(path)}")
 
+    def n_records(self, source: Source) -> int | None:
+        """Return the number of lines, unless counting them takes seconds."""
+        if not self.name.lower().endswith((*_ROWS, *_JSON[:2])) or self._path.stat().st_size > 1e9:
+            return source.lag
+        return min(_n_lines(self._path), self.options.limit or sys.maxsize)
+
     def sink(self, partition: int = 0) -> Sink:
         """Open the file for appending."""
         return JsonLinesSink(Path(self.name))
@@ -96,8 +102,7 @@ class FileScheme(Scheme):
         """Open the current lines of the file, whatever its extension is."""
         path = Path(self.name)
         try:
-            with path.open("rb") as file:
-                n_lines = sum(1 for _ in file)
+            n_lines = _n_lines(path)
         except OSError as error:
             kind = NoStreamError if isinstance(error, FileNotFoundError) else SourceError
             raise kind(f"can't read {path}: {error.strerror}") from error
@@ -109,6 +114,11 @@ class FileScheme(Scheme):
 
     def _is(self, *extensions: str) -> bool:
         return name_inside(Path(self.name)).lower().endswith(extensions)
+
+
+def _n_lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(1 for _ in file)
 
 
 def _advice(path: Path) -> str:

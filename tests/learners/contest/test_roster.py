@@ -5,7 +5,7 @@ import pytest
 from river import dummy, linear_model, stats
 from support.contests import Faulty, fast, linear, regressors, run, stream
 
-from iln_stream.errors import ContenderError, NotFiniteError
+from iln_stream.errors import ContenderError, IlnWarning, NotFiniteError
 from iln_stream.learners.contest import ContestRegressor
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.snapshots import learner_state
@@ -14,13 +14,19 @@ pytestmark = pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 
 
 def test_too_many_failures_put_a_challenger_out_until_a_promotion():
-    """It is not asked any more; after a promotion a clone that learned nothing takes part."""
+    """It is not asked any more; after a promotion a clone that learned nothing takes part. Its
+    first failure is told once, and that it is out."""
     contest = ContestRegressor(
         {"a": dummy.StatisticRegressor(stats.Mean()), "b": Faulty(nan=range(9_999))}
     )
-    run(contest, stream(99))
-    assert contest.standings()[1].status == "challenger"
-    run(contest, stream(51))
+    with pytest.warns(IlnWarning) as told:
+        run(contest, stream(99))
+        assert contest.standings()[1].status == "challenger"
+        run(contest, stream(51))
+    assert [str(each.message) for each in told] == [
+        "challenger b failed: ArithmeticError: it predicted nan",
+        "challenger b failed 100 times in a row, and is out: ArithmeticError: it predicted nan",
+    ]
     standing = contest.standings()[1]
     assert (standing.status, standing.n_failures, standing.n_scored) == ("out", 100, 0)
     assert standing.last_failure == "ArithmeticError: it predicted nan"

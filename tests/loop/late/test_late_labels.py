@@ -142,8 +142,12 @@ def metrics(late):
 
 
 def test_the_oldest_expires():
-    """Beyond the number of events the oldest expires, and is counted; it is no dead letter."""
-    heard, late = run(Recording(), *(event(str(n)) for n in range(5)), events=3)
+    """Beyond the number of events the oldest expires, and is counted, which is told once; it is no
+    dead letter."""
+    with pytest.warns(IlnWarning) as told:
+        heard, late = run(Recording(), *(event(str(n)) for n in range(5)), events=3)
+    assert len(told) == 1
+    assert "not learned: more than 3 events wait for a label" in str(told[0].message)
     assert ("1" in late, "2" in late) == (False, True)
     found = metrics(late)
     assert found["iln_pending_events"] == 3
