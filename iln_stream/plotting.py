@@ -534,7 +534,7 @@ def plot_predictions(
     window
         Number of labels over which the error of the latest ones is a mean.
     against
-        What the upper panel's horizontal axis shows: the number of the `"event"`, or its `"time"`.
+        What the horizontal axes show: the number of the `"event"`, or its `"time"`.
     horizon
         Of a file with forecasts of several horizons, which one to draw, such as 24 or `"24h"`.
     target, unit
@@ -580,11 +580,11 @@ def plot_predictions(
     shown = np.arange(max(0, len(columns.y_pred) - last), len(columns.y_pred))
     if against == "time":
         shown = shown[np.argsort(columns.time[shown], kind="stable")]
-        x = (columns.time[shown] * 1e6).astype("datetime64[us]")
-        axis = "time (UTC)"
+        at, axis = (columns.time * 1e6).astype("datetime64[us]"), "time (UTC)"
     else:
-        x = shown + 1
-        axis = "event"
+        at, axis = np.arange(1, len(columns.y_pred) + 1), "event"
+    x = at[shown]
+    lower.set_xlabel(axis)
     named = f"{target} ({unit})" if unit else target
     if columns.classes:
         _draw_classes(kit, upper, columns, shown, x)
@@ -597,7 +597,7 @@ def plot_predictions(
     if len(shown) < len(columns.y_pred):
         axis += f" (the latest {len(shown):,} of {len(columns.y_pred):,} predictions)"
     upper.set_xlabel(axis)
-    _draw_errors(kit, lower, columns, window)
+    _draw_errors(kit, lower, columns, window, at)
     return figure
 
 
@@ -633,8 +633,7 @@ def _draw_classes(kit: Any, axes: Any, columns: PredictionColumns, shown: Any, x
     _finish(axes)
 
 
-def _draw_errors(kit: Any, axes: Any, columns: PredictionColumns, window: int) -> None:
-    axes.set_xlabel("event")
+def _draw_errors(kit: Any, axes: Any, columns: PredictionColumns, window: int, at: Any) -> None:
     if len(columns.labelled) < 2:
         axes.text(0.5, 0.5, "no labels, so no errors", ha="center", transform=axes.transAxes)
         axes.set(xticks=[], yticks=[])
@@ -658,8 +657,8 @@ def _draw_errors(kit: Any, axes: Any, columns: PredictionColumns, window: int) -
     for label, means, colour, dashes, width in curves:
         means = means[points]
         if not np.isnan(means).all():
-            at = columns.labelled[points] + 1
-            axes.plot(at, means, color=colour, linestyle=dashes, linewidth=width, label=label)
+            x = np.maximum.accumulate(at)[columns.labelled[points]]  # partitions come in turn
+            axes.plot(x, means, color=colour, linestyle=dashes, linewidth=width, label=label)
             lowest = min(lowest, np.nanmin(means))
     if columns.classes or lowest <= 0.0:
         axes.set_ylim(bottom=0.0)

@@ -170,7 +170,7 @@ def warm_start(
 @app.command(rich_help_panel="Prepare")
 @with_settings
 def doctor(settings: Settings) -> None:
-    """Check this machine; exit with 1 if a requirement of the settings is missing."""
+    """Check what the settings need; exit with 1 if it is missing."""
     from iln_stream.cli.doctor import examine
 
     raise typer.Exit(examine(settings, output()))

@@ -12,14 +12,15 @@ from iln_stream.serving.settings import ApiSettings, PageSettings
 
 console = Console(stderr=True)
 
-_WIDE = 10_000
+_IN_A_FILE = 100
+"""Columns of tables that no terminal shows."""
 
 
 def output() -> Console:
-    """Return a console for standard output; only a terminal cuts lines and the cells of tables."""
+    """Return a console for standard output; piped into a pager, it has the terminal's width."""
     found = Console()
     if not found.is_terminal and "COLUMNS" not in os.environ:
-        found.width = _WIDE
+        found.width = console.width if console.is_terminal else _IN_A_FILE
     return found
 
 

@@ -1,9 +1,7 @@
 """`iln-stream doctor`: checks this machine for the requirements of iln_stream."""
 
 import importlib.metadata
-import shutil
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,13 +13,9 @@ from rich.table import Table
 from iln_stream.errors import IlnError
 from iln_stream.kernels.cpu import BASELINES, VARIABLE, pinned
 from iln_stream.kernels.jit import cache_folder, is_marked
-from iln_stream.learners.warming import PUBLIC
-from iln_stream.service import output_stream, source_stream
-from iln_stream.service.settings import StreamSettings
+from iln_stream.learners.warming import public_name
+from iln_stream.service import Settings, build_learner, output_stream, source_stream
 from iln_stream.service.streams import label_stream
-
-_ANSWER_WITHIN_SECONDS = 5.0
-"""Timeout for the Docker engine, which may hang."""
 
 
 class Finding(NamedTuple):
@@ -34,23 +28,18 @@ class Finding(NamedTuple):
     essential: bool = False
 
 
-def examine(settings: StreamSettings, console: Console) -> int:
-    """Print a table of requirements; return 1 if one that the settings need is missing, else 0."""
-    findings = [
-        _python(),
-        *_packages(),
-        *_extras(settings),
-        _cache(),
-        _cpu_baseline(),
-        _broker(settings),
-        _program("java", "a local Kafka broker: `make kafka` and the tests (17 or newer)"),
-        _program("mvn", "downloading that broker's jars, once"),
-        _docker(),
-        _program("prometheus", "the monitoring tests (which download it on Debian)"),
-    ]
-    table = Table("", "requirement", "found", "needed for")
+def examine(settings: Settings, console: Console) -> int:
+    """Print a table of what the settings need; return 1 if something that they need is missing."""
+    findings = [_python(), *_packages(settings), *_cache(settings)]
+    if settings.snapshots is not None:
+        findings.append(_cpu_baseline())
+    if _needs_broker(settings):
+        findings.append(_broker(settings))
+    table = Table("", "requirement")
+    for name in ("found", "needed for"):
+        table.add_column(name, overflow="fold")
     for finding in findings:
-        mark = "[green]ok[/]" if finding.found else "[yellow]missing[/]"
+        mark = "[green]ok[/]" if finding.found else "[yellow]optional[/]"
         if finding.essential and not finding.found:
             mark = "[red]missing[/]"
         table.add_row(mark, *map(escape, (finding.name, finding.seen, finding.needed_for)))
@@ -63,6 +52,8 @@ def examine(settings: StreamSettings, console: Console) -> int:
             markup=False,
             soft_wrap=True,
         )
+    elif not settings.model_fields_set:
+        console.print("Give the settings of a run, to check what else it needs: --config FILE")
     return int(bool(missing))
 
 
@@ -72,41 +63,31 @@ def _python() -> Finding:
     )
 
 
-def _packages() -> Iterator[Finding]:
+def _packages(settings: Settings) -> Iterator[Finding]:
     wanted = {
         "river": "the learners' interface",
         "numpy": "the learners",
         "numba": "compiling the learners' loops",
-        "kafka-python": "learning from Kafka",
         "prometheus-client": "metrics",
         "pydantic": "reading events",
     }
     for name, purpose in wanted.items():
         yield _package(name, purpose, name, essential=True)
-
-
-def _extras(settings: StreamSettings) -> Iterator[Finding]:
-    yield _package("matplotlib", "the demo's picture", "iln-stream[demo]")
-    yield _package(
-        "confluent-kafka",
-        "reading from Kafka faster (--kafka-client confluent)",
-        "iln-stream[confluent]",
-        essential=source_stream(settings).needs_broker and settings.kafka_client == "confluent",
-    )
-    yield _package(
-        "fastavro",
-        "reading topics with a schema registry (--format avro or json-schema)",
-        "iln-stream[registry]",
-        essential=settings.format != "json",
-    )
-    yield _package("pyarrow", "reading Parquet files", "iln-stream[parquet]")
-    for codec, name in {"lz4": "lz4", "snappy": "python-snappy", "zstd": "zstandard"}.items():
-        yield _package(
-            name,
-            f"reading topics compressed with {codec}, by kafka-python",
-            "iln-stream[compression]",
-        )
-    yield _package("onnx", "saving networks as ONNX (`export`)", "iln-stream[onnx]")
+    files, broker = (settings.source, *settings.warm_start), _needs_broker(settings)
+    confluent = broker and settings.kafka_client == "confluent"
+    extras = {
+        "confluent-kafka": (confluent, "confluent", "Kafka"),
+        "fastavro": (settings.format != "json", "registry", "reading with a schema registry"),
+        "pyarrow": (any(f.endswith(".parquet") for f in files), "parquet", "reading Parquet"),
+        "uvicorn": (settings.page_port is not None, "api", "the page"),
+    }
+    for name, (is_needed, extra, purpose) in extras.items():
+        if is_needed:
+            yield _package(name, purpose, f"iln-stream[{extra}]", essential=True)
+    if broker and not confluent:
+        yield _package("kafka-python", "Kafka", "kafka-python", essential=True)
+        for codec, name in {"lz4": "lz4", "snappy": "python-snappy", "zstd": "zstandard"}.items():
+            yield _package(name, f"topics compressed with {codec}", "iln-stream[compression]")
 
 
 def _package(name: str, purpose: str, requirement: str, essential: bool = False) -> Finding:
@@ -117,17 +98,18 @@ def _package(name: str, purpose: str, requirement: str, essential: bool = False)
         return Finding(name, False, f"pip install {quoted}", purpose, essential)
 
 
-def _cache() -> Finding:
-    name, purpose = "compiled loops", "starting without compiling: `iln-stream warm` does it ahead"
+def _cache(settings: Settings) -> Iterator[Finding]:
+    learner = public_name(build_learner(settings))
     folder = cache_folder()
+    if learner is None:
+        return
+    seen = f"in {folder}"
     if folder is None:
         seen = "no writable folder: set NUMBA_CACHE_DIR to one"
-        return Finding(name, False, seen, purpose)
-    cold = [each for each in PUBLIC if not is_marked(each)]
-    seen = f"for {len(PUBLIC) - len(cold)} of {len(PUBLIC)} learners"
-    if cold:
-        seen += f", not for {', '.join(cold)}"
-    return Finding(name, len(cold) < len(PUBLIC), f"{seen}, in {folder}", purpose)
+    elif not is_marked(learner):
+        seen = f"not yet: iln-stream warm --profile {learner}"
+    is_there = folder is not None and is_marked(learner)
+    yield Finding("compiled loops", is_there, seen, "starting without compiling for a minute")
 
 
 def _cpu_baseline() -> Finding:
@@ -136,13 +118,20 @@ def _cpu_baseline() -> Finding:
     return Finding("CPU baseline", pinned() is not None, seen, purpose)
 
 
-def _broker(settings: StreamSettings) -> Finding:
-    name, purpose = f"Kafka at {settings.bootstrap}", "`run` from Kafka, `replay` (--bootstrap)"
-    addresses = settings.source_address, settings.predictions, settings.dead_letters
-    essential = any(each and output_stream(settings, each).needs_broker for each in addresses)
+def _needs_broker(settings: Settings) -> bool:
+    """Whether the settings name Kafka; its topic is only the default where nothing is named."""
+    outputs = [each for each in (settings.predictions, settings.dead_letters) if each]
+    if {"source", "topic", "bootstrap"} & settings.model_fields_set:
+        outputs.append(settings.source_address)
+    if any(output_stream(settings, each).needs_broker for each in outputs):
+        return True
     labels = label_stream(settings)
-    if labels is not None and labels.options.bootstrap == settings.bootstrap:
-        essential = essential or labels.needs_broker
+    same = labels is not None and labels.options.bootstrap == settings.bootstrap
+    return labels is not None and labels.needs_broker and same
+
+
+def _broker(settings: Settings) -> Finding:
+    name, purpose, essential = f"Kafka at {settings.bootstrap}", "reading and writing topics", True
     for address in settings.bootstrap.split(","):
         host, _, port = address.strip().rpartition(":")
         try:
@@ -153,7 +142,7 @@ def _broker(settings: StreamSettings) -> Finding:
     return Finding(name, False, "no connection", purpose, essential)
 
 
-def _login(settings: StreamSettings, address: str, broker: Finding) -> Finding:
+def _login(settings: Settings, address: str, broker: Finding) -> Finding:
     """Return the finding for a broker that listens; log in if the settings say how."""
     seen = f"{address} accepts connections"
     source = source_stream(settings)
@@ -166,31 +155,3 @@ def _login(settings: StreamSettings, address: str, broker: Finding) -> Finding:
     except IlnError as error:
         return broker._replace(found=False, seen=str(error))
     return broker._replace(seen=seen)
-
-
-def _docker() -> Finding:
-    name, purpose = "docker", "the whole stack, `docker compose up`"
-    if shutil.which("docker") is None:
-        return Finding(name, False, "not on PATH", purpose)
-    try:
-        # Without an engine the client is useless.
-        asked = subprocess.run(
-            ["docker", "version", "--format", "{{.Server.Version}}"],  # noqa: S607
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_ANSWER_WITHIN_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        answer = ""
-    else:
-        answer = asked.stdout.strip() if asked.returncode == 0 else ""
-    if not answer:
-        return Finding(name, False, "client only, no engine", purpose)
-    return Finding(name, True, f"engine {answer}", purpose)
-
-
-def _program(name: str, purpose: str) -> Finding:
-    path = shutil.which(name)
-    return Finding(name, path is not None, path or "not on PATH", purpose)

@@ -67,13 +67,16 @@ def test_long_files_have_short_curves():
 
 
 def test_against_time():
-    """The horizontal axis is time, in order, though partitions were learned in turn."""
+    """The horizontal axes are time, in order, though partitions were learned in turn."""
     rows = [{"y_pred": float(i), "y": 1.0, "time": 60.0 * (i ^ 1)} for i in range(6)]
-    upper, _ = plot_predictions(rows, against="time").axes
+    upper, lower = plot_predictions(rows, against="time").axes
     x, y_pred = line(upper, "prediction")
     assert y_pred.tolist() == [1.0, 0.0, 3.0, 2.0, 5.0, 4.0]
     assert (x[1] - x[0]) == np.timedelta64(60, "s")
-    assert upper.get_xlabel() == "time (UTC)"
+    assert (upper.get_xlabel(), lower.get_xlabel()) == ("time (UTC)", "time (UTC)")
+    x, _ = line(lower, "over all")
+    assert x[-1] == np.datetime64("1970-01-01T00:05:00")
+    assert (np.diff(x) >= np.timedelta64(0)).all()
 
 
 def test_classes_right_and_wrong():
