@@ -56,12 +56,13 @@ class Line:
         """Show the text if it is time to."""
         now = monotonic()
         if self._due is None:
-            self._bar.start()
-            self._due = now if self.is_drawn else now + self._seconds
+            self._due = now + self._seconds
         if now >= self._due:
             self._due = now + self._seconds
             if self.is_drawn:
-                self._bar.update(self._task, completed=done, description=text(), refresh=True)
+                self._bar.update(self._task, completed=done, description=text())
+                self._bar.start()
+                self._bar.refresh()
             else:
                 log.info(f"{text()}")  # not a template, of which the log drops repeats
 

@@ -70,8 +70,8 @@ def test_a_terminal_has_one_line(clock):
 def test_no_known_end(total, clock):
     """An endless or empty stream has no bar, and no made-up error."""
     shown = Shown(terminal=True, total=total)
-    shown.learn(step(y=None))
-    assert shown.last == "1 events, no label"
+    shown.learn(step(y=None), step(y=None))
+    assert re.fullmatch(r"2 events, \d/s, no label", shown.last)
 
 
 def test_closed_unused():
