@@ -204,7 +204,6 @@ def test_no_import_circle():
         (
             "matplotlib",
             {
-                "iln_stream.cli.demo_picture",
                 "iln_stream.research.experiments.picture",
                 "iln_stream.figures",
             },
