@@ -50,7 +50,7 @@ def test_time_with_an_offset():
     assert read_until("2026-01-31T12:00:00+02:00") == dt.datetime(2026, 1, 31, 12, tzinfo=zone)
 
 
-def test_progress(tmp_path):
+def test_progress(tmp_path, monkeypatch):
     """A rebuild takes as long as the log is: a terminal shows how far it is."""
     append(tmp_path / "log.db", [json.dumps({"x": {"a": n}, "y": n}).encode() for n in range(50)])
     settings = Settings(
@@ -61,5 +61,7 @@ def test_progress(tmp_path):
     Service(settings).run()
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=120)
+    monkeypatch.setattr("iln_stream.loop.progress._REFRESH_SECONDS", 0.0)
     rebuild_learners(settings, None, None, console)
-    assert "50/50" in screen.getvalue()
+    assert ", learned again: 50 events, " in screen.getvalue()
+    assert "100%" in screen.getvalue()
