@@ -147,6 +147,8 @@ def check_keys(settings: Settings) -> None:
         Names the setting.
 
     """
+    if settings.forget_keys_after is not None and not settings.aggregates:
+        raise SettingsError("forget_keys_after: set aggregates, too, whose keys are forgotten")
     if settings.by_key is None:
         if "keys_in_memory" in settings.model_fields_set and not settings.aggregates:
             raise SettingsError("keys_in_memory: set by_key or aggregates, too, which have keys")

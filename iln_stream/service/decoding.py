@@ -23,13 +23,17 @@ from iln_stream.service.settings import (
     RecordSettings,
     aggregate_of,
     default_of,
+    seconds_of,
 )
 from iln_stream.settings import SettingsError
 from iln_stream.streams import Scheme
 
 log = logging.getLogger(__name__)
 
-FIELDS = (*FieldSettings.model_fields, "series", "lags", "rolling_means", "aggregates")
+OF_AGGREGATES = ("aggregates", "forget_keys_after")
+"""The settings of inputs by key."""
+
+FIELDS = (*FieldSettings.model_fields, "series", "lags", "rolling_means", *OF_AGGREGATES)
 """The settings that say which fields records have."""
 
 READING = ("format", "decoder", "where", "envelope")
@@ -109,7 +113,7 @@ def mapping_from(
     chosen: Mapping[str, Any], settings: FormatSettings, where: str = ""
 ) -> FieldMapping:
     """Return the mapping with these fields, in the notation of the settings."""
-    roles = {name: value for name, value in chosen.items() if name != "aggregates"}
+    roles = {name: value for name, value in chosen.items() if name not in OF_AGGREGATES}
     try:
         return FieldMapping(**roles, notation=Notation(settings.decimal, settings.date_order))
     except ValueError as error:
@@ -174,7 +178,8 @@ def build_aggregates(settings: LoopSettings) -> Aggregates | None:
                 "target's present values is: how = mean, of = the target"
             )
     try:
-        return Aggregates(wanted, settings.pending_events or 0, settings.keys_in_memory)
+        age = None if (span := settings.forget_keys_after) is None else seconds_of(span)
+        return Aggregates(wanted, settings.pending_events or 0, settings.keys_in_memory, age)
     except ValueError as error:
         raise SettingsError(f"aggregates: {error}") from error
 
@@ -268,7 +273,7 @@ def described(settings: RecordSettings) -> dict[str, Any] | None:
     chosen |= _unusual(settings, (*READING, "learner_inputs", *NOTATION))
     if chosen["null_values"] == NULLS:
         chosen["null_values"] = NULLS_OF_0_2  # a longer default is no other setting
-    for name in ("weight_field", "crosses", "series", "lags", "rolling_means", "aggregates"):
+    for name in ("weight_field", "crosses", "series", "lags", "rolling_means", *OF_AGGREGATES):
         if not chosen[name]:
             del chosen[name]  # snapshots of releases without it have no such entry
     if chosen["time_zone"] == default_of("time_zone"):

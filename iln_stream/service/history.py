@@ -23,6 +23,7 @@ from iln_stream.service.assembly import Assembly
 from iln_stream.service.decoding import (
     FIELDS,
     NOTATION,
+    OF_AGGREGATES,
     REGISTRY,
     build_decoder,
     described,
@@ -37,7 +38,7 @@ from iln_stream.streams import Scheme, StreamOptions, stream_at
 
 log = logging.getLogger(__name__)
 
-_OWN = (name for name in FIELDS if name != "aggregates")  # these go on in the log
+_OWN = (name for name in FIELDS if name not in OF_AGGREGATES)  # these go on in the log
 OF_FILES = (*_OWN, *NOTATION, "separator", "columns", "decoder", "where", "envelope")
 """The settings that may be different for files of history."""
 

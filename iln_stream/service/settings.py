@@ -309,11 +309,19 @@ def aggregate_of(given: Any) -> Aggregate:
     by = [by] if isinstance(by := given.get("by", []), str) else by
     if not isinstance(by, list | tuple) or not all(isinstance(each, str) for each in by):
         raise ValueError(f"by: {by!r} must be the name of a field, or a list of names")
-    over = given.get("over")
-    seconds = None if over is None else Horizon.of(str(over)).seconds
-    if over is not None and seconds is None:
-        raise ValueError(f"over: {over!r} has no unit: give a time such as 30min, 1h or 7d")
+    try:
+        seconds = None if (over := given.get("over")) is None else seconds_of(over)
+    except ValueError as error:
+        raise ValueError(f"over: {error}") from None
     return Aggregate(given.get("how", ""), tuple(by), given.get("of"), seconds)
+
+
+def seconds_of(span: Any) -> float:
+    """Return the seconds of a time such as `1h`; a ValueError says what is wrong with it."""
+    seconds = Horizon.of(str(span)).seconds
+    if seconds is None:
+        raise ValueError(f"{span!r} has no unit: give a time such as 30min, 1h or 7d")
+    return seconds
 
 
 class ForecastSettings(SettingsGroup):
@@ -362,6 +370,12 @@ class ForecastSettings(SettingsGroup):
         "`ratio_to_mean` and `label_mean`; `of`, the field; and `over`, the window (`1h`, `7d`), "
         "without which all events count.",
     )
+    forget_keys_after: str | None = Field(
+        default=None,
+        examples=["90d"],
+        description="How long after its last event a key of `aggregates` is forgotten, by the "
+        "times of events (`12h`, `90d`): its next event is that of a new key. Unset: never.",
+    )
 
     @field_validator("horizon", mode="before")
     @classmethod
@@ -394,6 +408,13 @@ class ForecastSettings(SettingsGroup):
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
         return wanted
+
+    @field_validator("forget_keys_after")
+    @classmethod
+    def _check_span(cls, span: str | None) -> str | None:
+        if span is not None:
+            seconds_of(span)
+        return span
 
     @field_validator("lags", "rolling_means")
     @classmethod

@@ -20,6 +20,7 @@ _AGGREGATES = {
     "spread": {"by": "x.n", "of": "x.a", "over": "1h", "how": "std"},
     "ratio": {"by": "x.sky", "of": "x.b", "how": "ratio_to_mean"},
     "rate": {"by": "x.n", "how": "label_mean"},
+    "again": {"by": "id", "how": "count"},
 }
 
 
@@ -40,7 +41,8 @@ CASES = {
             *("--pending-seconds", "20000", "--recent-ids", "1000"),
         ),
     ),
-    # Inputs by key, whose labels are late, most of them in files; full by count.
+    # Inputs by key, whose labels are late, most of them in files, and which are forgotten all the
+    # time; full by count.
     "infinite-layer, aggregates": Case(
         number,
         (
@@ -53,6 +55,8 @@ CASES = {
                 json.dumps(_AGGREGATES),
                 "--keys-in-memory",
                 "5",
+                "--forget-keys-after",
+                "20min",
             ),
             *("--pending-events", "500", "--pending-seconds", "20000", "--recent-ids", "1000"),
         ),

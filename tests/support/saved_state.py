@@ -1,6 +1,7 @@
 """Snapshots of a run, to compare to the last bit."""
 
 import io
+import math
 import pickle
 from contextlib import closing
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from iln_stream.kernels.aggregates import NEWEST
 from iln_stream.learners.keyed import KeyFile
+from iln_stream.service.settings import seconds_of
 from iln_stream.snapshots import Header, SnapshotFolder
 from iln_stream.state import pack
 
@@ -39,9 +42,13 @@ def saved(folder: Path, topic: str, partition: int | str = 0) -> Saved:
     assert snapshot is not None, f"no snapshot of {topic} in {folder}"
     aggregates = (snapshot.state["decoder"] or {}).get("aggregates", {"groups": []})
     in_files = [group for group in aggregates["groups"] if "file" in group["keys"]]
+    span = (snapshot.header.configuration.get("fields") or {}).get("forget_keys_after")
     for number, group in enumerate(in_files, 1):
         stored, size = group["keys"], len(group["of_all"])
-        group["keys"] = states_of_keys(own / f"aggregates-{number}.db", stored, size)
+        kept = states_of_keys(own / f"aggregates-{number}.db", stored, size)
+        # When a forgotten key leaves the file depends on the checkpoints.
+        oldest = -math.inf if span is None else aggregates["clock"] - seconds_of(span)
+        group["keys"] = {key: row for key, row in kept.items() if row[NEWEST] >= oldest}
     learner = snapshot.state["learner"]
     for each in (learner, *(one["learner"] or {} for one in learner.get("contenders", ()))):
         if "pickle" in each:

@@ -4,7 +4,7 @@ import datetime as dt
 import hashlib
 import warnings
 import zlib
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -23,6 +23,7 @@ from iln_stream.learners.keyed.store import (
     LONGEST_KEY,
     KeysInMemory,
     KeyStore,
+    Row,
     as_key,
 )
 from iln_stream.reporting import MetricSpec, kept_keys_metric, key_evictions_metric
@@ -42,6 +43,9 @@ _FILE = "aggregates-{}.db"
 
 _FURTHEST = 1e12
 """Seconds from 1970 beyond which a time is none, and steps could not be numbered."""
+
+_TIMES = 9
+"""Times of events whose median moves the clock."""
 
 _WITHOUT_FIELD = ("count", "since_last", "label_mean")
 _WITHOUT_WINDOW = ("last", "since_last", "label_mean")
@@ -123,6 +127,11 @@ class Aggregates:
     We found no library that keeps such windows as plain values, which a snapshot needs: River's
     hold every event of the window, in objects that are pickled.
 
+    A key may be forgotten by its age: once its newest event is too far behind the clock, its next
+    event finds none before it, whenever its row is removed. The clock is the largest median so far
+    of the times of nine events in a row, so that no four wrong dates among nine move it. A late
+    label of a forgotten key counts for all keys, and not for the key.
+
     Parameters
     ----------
     wanted
@@ -131,6 +140,8 @@ class Aggregates:
         Most events whose labels are waited for, with their keys.
     most
         Keys that are kept for each list of fields, until they are kept in files.
+    forget_keys_after
+        Seconds without an event after which a key is forgotten; None: it never is.
 
     Raises
     ------
@@ -155,7 +166,11 @@ class Aggregates:
     """
 
     def __init__(
-        self, wanted: Mapping[str, Aggregate], waiting: int = 0, most: int = MOST_KEYS
+        self,
+        wanted: Mapping[str, Aggregate],
+        waiting: int = 0,
+        most: int = MOST_KEYS,
+        forget_keys_after: float | None = None,
     ) -> None:
         by: dict[tuple[str, ...], dict[str, Aggregate]] = {}
         for name, each in sorted(wanted.items()):  # a state is of any order of the settings
@@ -182,6 +197,9 @@ class Aggregates:
         self._waiting: OrderedDict[str, list[str | None]] = OrderedDict()
         self._now: float | None = None  # the time of the present event
         self._warned = False
+        self._age = forget_keys_after
+        self._times: deque[float] = deque(maxlen=_TIMES)
+        self._set_clock(-_FURTHEST)
 
     def __call__(
         self, texts: Mapping[str, str], numbers: Mapping[str, float], time: float
@@ -228,6 +246,10 @@ class Aggregates:
             self._note_label(y)
         for group in self.groups:
             group.add(self._values, time)
+        if self._age is not None:
+            self._times.append(time)
+            if len(self._times) == _TIMES:
+                self._set_clock(max(self._clock, sorted(self._times)[_TIMES // 2]))
         if y is None and event_id is not None and self._of_labels and self._most_waiting:
             self._waiting[event_id] = [group.key for group in self.groups]
             self._waiting.move_to_end(event_id)
@@ -243,6 +265,12 @@ class Aggregates:
         for group, key in zip(self.groups, keys, strict=True):
             if key is not None:
                 group.count_label(key, self._values)
+
+    def _set_clock(self, clock: float) -> None:
+        self._clock = clock
+        if self._age is not None:
+            for group in self.groups:
+                group.forget_before(clock - self._age)
 
     def _note_label(self, y: float | str | None) -> None:
         """Write what each label mean counts of a label to the values; nan: nothing."""
@@ -274,15 +302,17 @@ class Aggregates:
         return {
             "wanted": {name: asdict(each) for name, each in self._wanted.items()},
             "groups": [group.described() for group in self.groups],
+            "forget_keys_after": self._age,
+            **self._clock_state(),
         }
 
     @classmethod
     def of_description(cls, found: Mapping[str, Any]) -> "Aggregates":
         """Return those of `described()`. Their keys are to be given: see `by_file`."""
         declared = found["wanted"].items()
-        made = cls({n: Aggregate(**{**each, "by": tuple(each["by"])}) for n, each in declared})
-        for group, each in zip(made.groups, found["groups"], strict=True):
-            group.restore(each)
+        wanted = {n: Aggregate(**{**each, "by": tuple(each["by"])}) for n, each in declared}
+        made = cls(wanted, forget_keys_after=found.get("forget_keys_after"))
+        made.restore({**found, "waiting_ids": [], "waiting_keys": []})
         return made
 
     @property
@@ -300,6 +330,13 @@ class Aggregates:
             key_evictions_metric(
                 lambda: {("aggregates",): sum(group.keys.n_evicted for group in self.groups)}
             ),
+            MetricSpec(
+                "iln_aggregate_keys_forgotten_total",
+                "counter",
+                "Keys whose aggregates were forgotten, as their last event was longer ago than "
+                "`forget_keys_after`.",
+                lambda: sum(group.keys.n_forgotten for group in self.groups),
+            ),
         )
 
     def state(self) -> StateDict:
@@ -308,7 +345,11 @@ class Aggregates:
             "groups": [group.state() for group in self.groups],
             "waiting_ids": list(self._waiting),
             "waiting_keys": list(self._waiting.values()),
+            **self._clock_state(),
         }
+
+    def _clock_state(self) -> StateDict:
+        return {} if self._age is None else {"clock": self._clock, "times": list(self._times)}
 
     def restore(self, state: StateDict) -> None:
         """Continue from a `state()` of the same aggregates."""
@@ -316,6 +357,8 @@ class Aggregates:
             group.restore(each)
         self._waiting = OrderedDict(zip(state["waiting_ids"], state["waiting_keys"], strict=True))
         self._now = None
+        self._times = deque(state.get("times", ()), _TIMES)
+        self._set_clock(state.get("clock", -_FURTHEST))
 
 
 class AggregateInputs(base.SupervisedTransformer, base.Transformer):
@@ -332,6 +375,8 @@ class AggregateInputs(base.SupervisedTransformer, base.Transformer):
         The aggregates by the name of the input.
     time
         Name of the event's time: POSIX seconds or a datetime; one without a zone is in UTC.
+    forget_keys_after
+        Seconds without an event after which a key is forgotten; None: it never is.
 
     Examples
     --------
@@ -344,10 +389,16 @@ class AggregateInputs(base.SupervisedTransformer, base.Transformer):
 
     """
 
-    def __init__(self, aggregates: Mapping[str, Aggregate], time: str) -> None:
+    def __init__(
+        self,
+        aggregates: Mapping[str, Aggregate],
+        time: str,
+        forget_keys_after: float | None = None,
+    ) -> None:
         self.aggregates = aggregates
         self.time = time
-        self._made = Aggregates(aggregates)
+        self.forget_keys_after = forget_keys_after
+        self._made = Aggregates(aggregates, forget_keys_after=forget_keys_after)
 
     def transform_one(self, x: Mapping[str, Any]) -> dict[str, float]:
         """Return the aggregates of a record, by name.
@@ -453,6 +504,7 @@ class KeyedAggregates:
         self.size = size
         self._nobody, self._of_all = np.zeros(size), np.zeros(size)
         self._most = most
+        self._oldest: float | None = None
         self._keys: KeyStore = KeysInMemory(size, most)
 
     @property
@@ -463,6 +515,16 @@ class KeyedAggregates:
     def keep_keys_in(self, keys: KeyStore) -> None:
         """Let another store have what is kept from now on; that of this one is forgotten."""
         self._keys = keys
+        keys.forgets = None if self._oldest is None else self._forgets
+
+    def forget_before(self, oldest: float) -> None:
+        """Let keys count as new whose newest event was before a time, which only grows."""
+        self._oldest = oldest
+        self._keys.forgets = self._forgets
+
+    def _forgets(self, row: Row) -> bool:
+        loops = _loops()
+        return bool(row[loops.N_EVENTS] > 0.0 and row[loops.NEWEST] < self._oldest)
 
     def read(
         self,
@@ -485,7 +547,7 @@ class KeyedAggregates:
             key = hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=32).hexdigest()
         self.key = key
         row = self._keys.get(key)
-        if row is None:
+        if row is None or (self._oldest is not None and self._forgets(row)):
             row = self._nobody
         _loops().read_aggregates(
             row, self._of_all, self._reads, self._measures, self._seconds, values, time, out
@@ -496,6 +558,9 @@ class KeyedAggregates:
         if self.key is None:
             return
         row = self._keys.to_learn(self.key)
+        if self._oldest is not None and self._forgets(row):
+            self._keys.n_forgotten += 1
+            row[:] = 0.0
         _loops().add_event(row, self._of_all, self._measures, self._seconds, values, time)
 
     def count_label(self, key: str, values: NDArray[np.float64]) -> None:
@@ -503,7 +568,8 @@ class KeyedAggregates:
         if not self._labels:
             return
         rows = [self._of_all]
-        if self._keys.get(key) is not None:
+        row = self._keys.get(key)
+        if row is not None and (self._oldest is None or not self._forgets(row)):
             rows.append(self._keys.to_learn(key))
         for at, place in self._labels:
             if not isnan(values[place]):
@@ -526,9 +592,9 @@ class KeyedAggregates:
         """Continue from a `state()`. Keys that are in a file are not read: `keep_keys_in`."""
         keys = state["keys"]
         if STORED.is_of(keys):
-            self._keys = KeysElsewhere(keys)
+            self.keep_keys_in(KeysElsewhere(keys))
         else:
-            self._keys = KeysInMemory(self.size, self._most)
+            self.keep_keys_in(KeysInMemory(self.size, self._most))
             self._keys.restore(keys)
         self._of_all[:] = state["of_all"]
 

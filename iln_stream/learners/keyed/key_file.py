@@ -40,6 +40,7 @@ CREATE TABLE IF NOT EXISTS keys (
     key BLOB NOT NULL, generation INTEGER NOT NULL, state BLOB NOT NULL
 );
 CREATE UNIQUE INDEX IF NOT EXISTS states_of_key ON keys (key, generation);
+CREATE INDEX IF NOT EXISTS ends ON keys (generation) WHERE length(state) = 8;
 CREATE TABLE IF NOT EXISTS claim (run INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS origin (
     identity TEXT NOT NULL, generation INTEGER NOT NULL, transactions INTEGER NOT NULL
@@ -48,7 +49,10 @@ INSERT INTO origin SELECT hex(randomblob(8)), 0, 0 WHERE NOT EXISTS (SELECT 1 FR
 """
 """In `origin`, which files of release 0.2.0 lack: the newest generation that is stored completely,
 and the number of transactions, so that each one writes the page: if a write-ahead log has lost its
-end, the generation is too old, whatever was moved to the file."""
+end, the generation is too old, whatever was moved to the file.
+
+A key that is forgotten has an *end*: a state of nothing but its checksum, which is no longer than
+that. Earlier releases refuse such a file: the number of keys is another one."""
 
 _LOG_HEAD, _FRAME_HEAD = struct.Struct(">8xI4x8s8x"), struct.Struct(">4xI8s8x")
 """Of SQLite's write-ahead log, and of each page in it: https://www.sqlite.org/walformat.html."""
@@ -66,6 +70,10 @@ _REMEDY = (
 _AT_ONCE = 4096
 """States that one statement writes. A statement for each would compete for the interpreter's lock
 with the learning thread 4,096 times, and wait for it up to 5 ms each time."""
+
+_LOOKED_AT = 1024
+"""States that are looked at after a checkpoint for keys to be forgotten, beside two for each that
+was written: as many new keys as ever, forgotten ones will not be more than those that are kept."""
 
 _JOURNAL_PAGES = 16_384
 """Pages of 4 KiB in the write-ahead log before they are moved to the file. A page has the states of
@@ -100,6 +108,27 @@ DELETE FROM keys WHERE rowid IN (
 )
 """  # noqa: S608
 _INSERT = f"INSERT INTO keys SELECT key, ?3, state FROM ({_WHICH})"  # noqa: S608
+
+_REMOVE_ENDED = """
+DELETE FROM keys WHERE rowid IN (
+    SELECT old.rowid FROM keys AS ended CROSS JOIN keys AS old
+    ON old.key = ended.key AND old.generation <= ended.generation
+    WHERE length(ended.state) = 8 AND ended.generation <= ?
+)
+"""
+
+_COUNT = """
+SELECT (
+    SELECT count(DISTINCT key) FROM keys INDEXED BY states_of_key
+    WHERE generation > ?1 AND generation <= ?2
+) - (
+    SELECT count(*) FROM keys AS ended
+    WHERE length(state) = 8 AND generation > ?1 AND generation <= ?2 AND NOT EXISTS (
+        SELECT 1 FROM keys WHERE key = ended.key AND generation > ended.generation
+        AND generation <= ?2
+    )
+)
+"""
 
 
 class KeyFile:
@@ -223,12 +252,7 @@ class KeyFile:
             )
         if n_keys is None:
             return
-        n = self._attempt(
-            lambda: self._reader.execute(
-                "SELECT count(DISTINCT key) FROM keys INDEXED BY states_of_key "
-                "WHERE generation > ? AND generation <= ?", (after, until),
-            ).fetchone()[0]
-        )  # fmt: skip
+        n = self._attempt(lambda: self._reader.execute(_COUNT, (after, until)).fetchone()[0])
         if n != n_keys:
             raise StateError(
                 f"{self.path} has the states of {n:,} keys, and the snapshot has {n_keys:,} keys: "
@@ -277,18 +301,22 @@ class KeyFile:
                 (encoded, after, until),
             ).fetchone()
         )
-        if found is None:
-            return None
-        generation, state = found
+        return None if found is None else self._state(encoded, *found, size)
+
+    def _state(self, key: bytes, generation: int, state: bytes, size: int | None) -> Row | None:
+        """Return a state of a key from its bytes; None: it is the key's end."""
         try:
             if state.startswith(_MAGIC):
                 head, state = state[: _HEAD.size], state[_HEAD.size :]
-                if head != _head(encoded, generation, state):
+                if head != _head(key, generation, state):
                     raise StateError("its checksum is not that of its contents")
+                if not state:
+                    return None
             return key_state_from_bytes(state, size)
         except StateError as error:
+            name = key.decode("utf-8", "surrogatepass")
             raise StateError(
-                f"the state of key {key!r} in {self.path} is damaged: {error}; {_REMEDY}"
+                f"the state of key {name!r} in {self.path} is damaged: {error}; {_REMEDY}"
             ) from error
 
     def keys(self) -> list[str]:
@@ -304,7 +332,7 @@ class KeyFile:
         Parameters
         ----------
         states
-            By key; they must not change meanwhile.
+            By key; they must not change meanwhile. An empty one ends its key.
         generation
             Theirs.
         needed
@@ -325,6 +353,53 @@ class KeyFile:
                 self._writer.execute("UPDATE origin SET generation = ?", (generation,))
 
         self._in_transaction(write, durably)
+
+    def forgotten(
+        self,
+        forgets: Callable[[Row], bool],
+        size: int,
+        after: int,
+        needed: int,
+        begin: int,
+        most: int,
+    ) -> tuple[set[str], int]:
+        """Remove ended keys, and look for some that may end.
+
+        Parameters
+        ----------
+        forgets
+            Whether a state counts as none.
+        size, after, needed
+            As in `read` and `write`.
+        begin, most
+            The number after which to look, and how many states.
+
+        Returns
+        -------
+        keys, end
+            Keys whose latest state counts as none, and the number after which to look next.
+
+        """
+        found: set[str] = set()
+        end, n = 0, 0
+
+        def look() -> None:
+            nonlocal end, n
+            execute = self._writer.execute
+            execute(_REMOVE_ENDED, (needed,))
+            for place, key, generation, state in execute(
+                "SELECT rowid, key, generation, state FROM keys WHERE rowid > ? ORDER BY rowid "
+                "LIMIT ?", (begin, most),
+            ):  # fmt: skip
+                end, n = place, n + 1
+                row = None if generation <= after else self._state(key, generation, state, size)
+                if row is not None and forgets(row):
+                    newest = execute("SELECT max(generation) FROM keys WHERE key = ?", (key,))
+                    if newest.fetchone() == (generation,):
+                        found.add(key.decode("utf-8", "surrogatepass"))
+
+        self._in_transaction(look)
+        return found, end if n == most else 0
 
     def close(self) -> None:
         with self._turn:
@@ -401,9 +476,9 @@ def _packed(rows: Sequence[tuple[str, Row]], generation: int) -> tuple[bytes, st
     parts: list[bytes] = []
     places: list[int] = []
     at = 1
-    states = key_states_to_bytes([row for _, row in rows])
-    for (name, _), state in zip(rows, states, strict=True):
-        key = _encoded(name)
+    states = iter(key_states_to_bytes([row for _, row in rows if len(row)]))
+    for name, row in rows:
+        key, state = _encoded(name), next(states) if len(row) else b""
         parts += key, _head(key, generation, state), state
         size = _HEAD.size + len(state)
         places.append(at | len(key) << _PLACE_BITS | size >> 3 << _PLACE_BITS + _KEY_BITS)
@@ -419,6 +494,9 @@ _WRITTEN_AT_ONCE = 1024
 _MOST_WAITING = 8
 """Groups of evicted states that may wait to be written; then the learner waits."""
 
+_END = np.zeros(0)
+"""In place of the state of a key that is forgotten."""
+
 
 class StoredKeys:
     """Keys in memory, as many as fit, in front of a `KeyFile` with all of them.
@@ -431,6 +509,9 @@ class StoredKeys:
     A checkpoint takes `state`, which has the generation, for its snapshot; then `capture`, which
     notes the states that changed since the last checkpoint and returns the function that copies and
     writes them (see `Captured`); it calls that one, writes the snapshot, and calls `stored`.
+
+    After it has written, the thread looks for keys that are forgotten. At the next checkpoint those
+    that have not changed meanwhile end, in the generation after it.
 
     Parameters
     ----------
@@ -483,7 +564,11 @@ class StoredKeys:
         self._kept: deque[int] = deque([] if state is None else [self._generation], maxlen=keep)
         self._needed = 0
         self._began_anew = self._since > 0
-        self.n_evicted = self.n_loaded = 0
+        self.forgets: Callable[[Row], bool] | None = None
+        self._old: set[str] = set()  # may end, and have not changed in the file
+        self._looked, self._n_written = 0, 0
+        self._free: list[int] = []  # places of keys that ended
+        self.n_evicted = self.n_loaded = self.n_forgotten = 0
 
     def __len__(self) -> int:
         return self._n_keys
@@ -524,12 +609,16 @@ class StoredKeys:
             row = next((state for state in states if state is not None), None)
         if row is None:
             row = self._file.read(key, self._since, self._generation + 1, self._rows.size)
+        elif not len(row):
+            return None
         self.n_loaded += row is not None
         return row
 
     def _admit(self, key: str, row: Row | None) -> int:
         """Give a key a place in memory, and its state; None: that of no events."""
-        if len(self._names) < self._most:
+        if self._free:
+            self._names[slot := self._free.pop()] = key
+        elif len(self._names) < self._most:
             slot = len(self._names)
             self._rows.make_room(slot)
             self._names.append(key)
@@ -575,7 +664,17 @@ class StoredKeys:
         generation, needed = self._generation + 1, self._needed
 
         def write() -> None:
-            self._file.write(copied(), generation, needed, durably)
+            changed = copied()
+            self._file.write(changed, generation, needed, durably)
+            # A new set, before they leave `states`: see `_end_old`.
+            self._old = {key for key in self._old if key not in changed}
+            self._n_written += len(changed)
+            if durably and self.forgets is not None:
+                self._old, self._looked = self._file.forgotten(
+                    self.forgets, self._rows.size, self._since, needed, self._looked,
+                    _LOOKED_AT + 2 * self._n_written,
+                )  # fmt: skip
+                self._n_written = 0
             while states:  # to free many at once would hold up the learning thread
                 states.popitem()
 
@@ -604,7 +703,25 @@ class StoredKeys:
         self._changed = bytearray(len(self._changed))
         written = self._write(captured.states, captured.complete, durably=True)
         self._generation += 1
+        self._end_old()
         return written.result
+
+    def _end_old(self) -> None:
+        """End forgotten keys, in the next generation, unless they have changed."""
+        for key in self._old:
+            slot = self._slots.get(key)
+            if slot is not None:
+                if self.forgets is None or not self.forgets(self._rows[slot]):
+                    continue
+                if self._captured.waiting[slot]:
+                    self._captured.save(slot)
+                del self._slots[key]
+                self._free.append(slot)
+            elif any(key in states for states, _ in self._waiting) or key not in self._old:
+                continue  # it changed, and is written now, or was a moment ago
+            self._evicted[key] = _END
+            self._n_keys -= 1
+            self.n_forgotten += 1
 
     def stored(self) -> None:
         """Note that the snapshot of the last `capture` is stored: older ones may be removed."""
@@ -650,7 +767,8 @@ class KeysElsewhere:
 
     def __init__(self, state: StateDict) -> None:
         self.stored = state
-        self.n_evicted = self.n_loaded = 0
+        self.forgets: Callable[[Row], bool] | None = None
+        self.n_evicted = self.n_loaded = self.n_forgotten = 0
 
     def __len__(self) -> int:
         return int(_read(self.stored)[-1])

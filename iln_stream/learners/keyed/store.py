@@ -3,7 +3,7 @@
 import math
 import struct
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -206,8 +206,12 @@ class KeyStore(Protocol):
 
     Attributes
     ----------
-    n_live, n_evicted, n_loaded : int
-        Keys in memory; keys that left it so far; keys that came from a file.
+    n_live, n_evicted, n_loaded, n_forgotten : int
+        Keys in memory; keys that left it so far; keys that came from a file; keys that were
+        forgotten for their age.
+    forgets : callable or None
+        Whether a state counts as none, as it will from then on: the store may remove it. None:
+        each state counts.
 
     """
 
@@ -218,6 +222,8 @@ class KeyStore(Protocol):
 
     n_evicted: int
     n_loaded: int
+    n_forgotten: int
+    forgets: Callable[[Row], bool] | None
 
     def __len__(self) -> int:
         """Return the number of keys."""
@@ -332,6 +338,7 @@ class KeysInMemory:
         Numbers in a state.
     most
         Keys that are kept; the one that learned longest ago is forgotten for a new one. None: all.
+        One that counts as none makes room before they are so many.
     below
         Has the states of keys that have not learned here; None: these have none.
 
@@ -342,7 +349,8 @@ class KeysInMemory:
         self._rows = Rows(size)
         self._most = most
         self._below = below
-        self.n_evicted = self.n_loaded = 0
+        self.forgets: Callable[[Row], bool] | None = None
+        self.n_evicted = self.n_loaded = self.n_forgotten = 0
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -364,12 +372,16 @@ class KeysInMemory:
         slot = self._slots.get(key)
         if slot is None:
             before = None if self._below is None else self._below.get(key)
-            if self._most is None or len(self._slots) < self._most:
+            oldest = next(iter(self._slots.values()), None)
+            is_old = oldest is not None and self.forgets is not None
+            is_old = is_old and self.forgets(self._rows[oldest])
+            if not is_old and (self._most is None or len(self._slots) < self._most):
                 self._rows.make_room(slot := len(self._slots))
             else:
                 _, slot = self._slots.popitem(last=False)
                 self._rows[slot][:] = 0.0
-                self.n_evicted += 1
+                self.n_forgotten += is_old
+                self.n_evicted += not is_old
             self._slots[key] = slot
             if before is not None:
                 self._rows[slot][:] = before

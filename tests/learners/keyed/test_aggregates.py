@@ -13,6 +13,7 @@ from river import base
 
 from iln_stream import AggregateInputs
 from iln_stream.errors import IlnWarning
+from iln_stream.learners.keyed import KeyFile, StoredKeys
 from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
 
 BY = ("card",)
@@ -177,6 +178,7 @@ def test_keys_are_bounded_and_counted():
     assert {spec.name: spec.read() for spec in made.metrics()} == {
         "iln_kept_keys": {("aggregates",): 2},
         "iln_key_evictions_total": {("aggregates",): 1},
+        "iln_aggregate_keys_forgotten_total": 0,
     }
 
 
@@ -277,3 +279,147 @@ def test_wrong_aggregates_are_refused(given, problem):
     """The error names the part that is wrong."""
     with pytest.raises(ValueError, match=re.escape(problem)):
         Aggregate(**given)
+
+
+DAY = 86_400.0
+AGED = {"n": Aggregate("count", BY), "rate": Aggregate("label_mean", BY)}
+
+
+def aged(age=DAY, **more):
+    """Aggregates that forget keys after a day, and a function that gives them an event."""
+    made = Aggregates(AGED, waiting=100, forget_keys_after=age, **more)
+
+    def event(card, time, name=None, y=None):
+        found = made({"card": card}, {}, time)
+        made.accept(name, y)
+        return found["n"]
+
+    return made, event
+
+
+def test_a_key_is_forgotten_by_the_clock_of_the_events():
+    """A key begins anew when its newest event is more than the age behind the clock; neither late
+    events nor four dates of 2099 among nine move the clock, five do; a key without an event for
+    less than the age stays."""
+    _, event = aged()
+    far = 4_070_908_800.0
+    for i in range(20):
+        event("other", 60.0 * i, y=0.0)
+    assert [event("a", 1_200.0), event("a", 1_260.0)] == [0.0, 1.0]
+    for i in range(40):  # late ones, and each third from 2099
+        event("other", far if i % 3 == 0 else 1_300.0 - 600.0 * i)
+    assert event("a", 1_320.0) == 2.0
+    for _i in range(9):
+        event("other", 1_320.0 + DAY)
+    assert event("a", 1_320.0 + DAY) == 3.0
+    for _i in range(9):
+        event("other", 1_321.0 + 2 * DAY)
+    assert event("a", 2_000.0) == 0.0  # a late one is forgotten again
+    assert [event("a", 1_400.0 + 2 * DAY), event("a", 1_400.0 + 2 * DAY)] == [0.0, 1.0]
+    for _i in range(9):
+        event("other", far)
+    assert event("a", 1_500.0 + 2 * DAY) == 0.0
+
+
+def test_a_late_label_of_a_forgotten_key_counts_for_all_keys():
+    """It changes the mean of all keys, and leaves the key as one without labels."""
+    made, event = aged()
+    event("a", 0.0, "late")
+    for _i in range(9):
+        event("b", DAY + 1.0, y=0.0)
+    made.label("late", 1.0)
+    found = {card: made({"card": card}, {}, DAY + 1.0)["rate"] for card in ("a", "new")}
+    assert found == {"a": 0.1, "new": 0.1}
+
+
+def test_forgotten_keys_leave_memory():
+    """Memory has the keys of the last day, whatever the number of keys; those that left, or came
+    back, are counted."""
+    made, event = aged(age=3_600.0)
+    for i in range(3_000):
+        event(f"c{i}", 60.0 * i)
+    assert len(made.groups[0].keys) < 70
+    metrics = {spec.name: spec.read() for spec in made.metrics()}
+    assert metrics["iln_aggregate_keys_evicted_total"] == 0
+    assert metrics["iln_aggregate_keys_forgotten_total"] > 2_900
+
+
+def test_a_pipeline_forgets_as_a_run_does():
+    """The transformer of a River pipeline has the same rule."""
+    model, (_, event), found = AggregateInputs(AGED, "at", forget_keys_after=DAY), aged(), []
+    for i in range(60):
+        x = {"card": f"c{i * i % 7}", "at": 100_000.0 * i}
+        found.append(model.transform_one(x)["n"])
+        model.learn_one(x, 1.0)
+        assert found[-1] == event(x["card"], x["at"], y=1.0)
+    assert found[45:48] == [0.0, 1.0, 13.0]
+
+
+def counts_of(events, age):
+    """Each event's earlier events by the rule: the key's, since it was last forgotten."""
+    kept, times, clock, found = {}, [], -math.inf, []
+    for card, time, *_ in events:
+        n, newest = kept.get(card, (0, -math.inf))
+        if newest < clock - age:
+            n, newest = 0, -math.inf
+        found.append(n)
+        kept[card] = n + 1, max(newest, time)
+        times = [*times[-8:], time]
+        clock = max(clock, statistics.median(times)) if len(times) == 9 else clock
+    return found
+
+
+def test_removal_of_forgotten_keys_changes_no_input(tmp_path):
+    """With few keys in memory, and ends of keys written and removed all the time: inputs are those
+    of a run in memory that removes none, also after kills, from the newest snapshot or the one
+    before, and from a learner that begins anew."""
+    rng = np.random.default_rng(3)
+    events = []
+    for i in range(6_000):
+        card = f"c{i // 20 + int(rng.integers(30))}" if rng.random() < 0.9 else f"o{i % 700}"
+        time = 20.0 * i - (float(rng.exponential(3_000.0)) if rng.random() < 0.1 else 0.0)
+        events.append((card, 4_070_908_800.0 if rng.random() < 0.001 else time, f"e{i}", i % 3))
+
+    def run(made, numbers):
+        for i in numbers:
+            card, time, name, y = events[i]
+            found[i] = made({"card": card}, {}, time)
+            made.accept(name, float(y) if y else None)
+            if i > 500:
+                made.label(events[i - 500][2], 1.0)
+
+    found: dict[int, dict] = {}
+    whole, _ = aged(3_600.0)
+    run(whole, range(len(events)))
+    expected, found = found, {}
+    snapshots, begin, n_kills = [(0, None)], 0, 0
+    keys, n_forgotten = None, 0
+    while begin < len(events):
+        if keys is None or rng.random() < 0.1:
+            if keys is not None:  # killed
+                n_kills, n_forgotten = n_kills + 1, n_forgotten + keys.n_forgotten
+                keys._threads.shutdown()
+                keys._file.close()
+                snapshots = (
+                    snapshots[:-1] if len(snapshots) > 1 and rng.random() < 0.5 else snapshots
+                )
+            begin, state = snapshots[-1]
+            made, _ = aged(3_600.0)
+            group, file = made.groups[0], KeyFile(tmp_path / "keys.db", n_kills + 1)
+            if state is None:
+                keys = StoredKeys(file, group.size, 5, 2)
+            else:
+                made.restore(state)
+                keys = StoredKeys(file, group.size, 5, 2, group.keys.state())
+            group.keep_keys_in(keys)
+        run(made, range(begin, min(begin + 40, len(events))))
+        begin += 40
+        snapshots = [*snapshots[-1:], (begin, made.state())]
+        keys.capture()()
+        keys.stored()
+    assert found == expected
+    assert [each["n"] for each in expected.values()] == counts_of(events, 3_600.0)
+    assert n_kills > 5
+    assert n_forgotten > 500
+    assert len(keys) < 150
+    keys.close()

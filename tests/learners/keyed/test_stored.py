@@ -356,3 +356,93 @@ def test_an_older_copy_below_a_newer_log_is_refused(tmp_path):
         assert values(keys, ["k3", "k9"]) == {"k3": 2.0, "k9": 3.0}
     with pytest.raises(StateError, match="is an older copy"):
         put_back(older)
+
+
+def forgetting(path: Path, run: int = 1, state=None, keep: int = 2, live: int = 3) -> StoredKeys:
+    """Keys that are forgotten whose first number is below that of `now`."""
+    keys = opened(path, run, live, state, keep)
+    keys.forgets = lambda row: row[0] < keys.now
+    keys.now = 0.0
+    return keys
+
+
+def n_stored(path: Path) -> int:
+    with closing(sqlite3.connect(path / "keys.db")) as file:
+        return file.execute("SELECT count(*) FROM keys").fetchone()[0]
+
+
+def test_a_file_is_bounded_when_keys_come_and_go(tmp_path):
+    """Of 20,000 keys of which 200 are not forgotten at any time, the file keeps few hundreds."""
+    keys, most = forgetting(tmp_path, live=50), 0
+    for n in range(20_000):
+        keys.to_learn(f"k{n}")[0] = n + 1
+        if n % 100 == 99:
+            keys.now = n - 200.0
+            checkpointed(keys)
+            most = max(most, n_stored(tmp_path))
+    assert most < 2_000
+    assert len(keys) < 1_000
+    assert keys.n_forgotten + len(keys) == 20_000
+    keys.close()
+
+
+def test_an_older_snapshot_still_has_the_forgotten_keys(tmp_path):
+    """A key that ended after a snapshot is there again for a run that resumes from it, as long as
+    the snapshot is kept; afterwards nothing of it is left."""
+    keys, states = forgetting(tmp_path), []
+    for name in "abcde":
+        keys.to_learn(name)[0] = 1.0
+    states.append(checkpointed(keys))
+    keys.now = 2.0
+    states += [checkpointed(keys) for _ in range(3)]
+    assert [state["n_keys"] for state in states] == [5, 5, 5, 0]
+    assert values(keys, "abcde") == dict.fromkeys("abcde")
+    killed(keys)
+    for run, n in ((2, 3), (3, 2)):
+        keys = forgetting(tmp_path, run, states[n])
+        assert values(keys, "abcde") == dict.fromkeys("abcde", None if n == 3 else 1.0)
+        assert (
+            KeysToRead(KeyFile(tmp_path / "keys.db"), states[n], SIZE).get("a")
+            is (None if n == 3 else keys.get("a"))
+            or n == 2
+        )
+        keys.close()
+    keys = forgetting(tmp_path, 4, states[2])
+    keys.now = 2.0
+    for _ in range(6):
+        checkpointed(keys)
+    assert n_stored(tmp_path) == 0
+    keys.close()
+
+
+def test_any_sequence_is_as_without_removal(tmp_path):
+    """Whatever is learned, forgotten, evicted, stored and restored: a key that is not forgotten has
+    its last state, one that is forgotten its last or none, and keys are counted as they are."""
+    draw, n_ended, run, state = random.Random(7), 0, 1, None
+    keys = forgetting(tmp_path, keep=3, live=4)
+    now: dict[str, float] = {}
+    then = dict(now)
+    for step in range(1, 12_000):
+        name = (
+            f"k{step // 60 + draw.randrange(20)}"
+            if draw.random() < 0.7
+            else f"k{draw.randrange(200)}"
+        )
+        if draw.random() < 0.6:
+            keys.to_learn(name)[0] = now[name] = float(step)
+        row, last = keys.get(name), now.get(name)
+        if last is None or last < keys.now:
+            assert row is None or row[0] == last
+        else:
+            assert row[0] == last
+        if draw.random() < 0.02:
+            keys.now = max(keys.now, step - 600.0)
+            state, then, clock = checkpointed(keys), dict(now), keys.now
+        if state is not None and draw.random() < 0.003:
+            n_ended, run = n_ended + keys.n_forgotten, run + 1
+            killed(keys)
+            keys, now = forgetting(tmp_path, run, state, 3, 4), dict(then)
+            keys.now = clock
+    assert n_ended > 300
+    assert run > 10
+    keys.close()

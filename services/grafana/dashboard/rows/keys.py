@@ -16,12 +16,15 @@ GRAPHS = (
         (Query(selected("iln_kept_keys"), OF),),
     ),
     Graph(
-        "Evicted keys",
+        "Evicted and forgotten keys",
         "Keys per second that left memory: models and aggregates go into files, series are "
-        "forgotten.\n\nHealthy: few compared with events. Above a tenth of the events: raise "
-        "keys_in_memory (1 kB a key).",
+        "forgotten; and keys that are forgotten for their age.\n\nHealthy: few compared with "
+        "events. Above a tenth of the events: raise keys_in_memory (1 kB a key).",
         CountsPerSecond,
-        (Query(rate("iln_key_evictions_total"), OF),),
+        (
+            Query(rate("iln_key_evictions_total"), OF),
+            Query(rate("iln_aggregate_keys_forgotten_total"), "aggregates too old"),
+        ),
     ),
     Graph(
         "Events without a key",
