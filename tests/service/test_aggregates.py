@@ -49,17 +49,23 @@ def settings(path: Path, **more: object) -> Settings:
     return settings_of(path, **{**given, **more})
 
 
-@pytest.mark.parametrize("in_memory", [1_000_000, 2])
-def test_restarts_make_no_difference(path: Path, in_memory: int) -> None:
+@pytest.mark.parametrize(("in_memory", "age"), [(1_000_000, None), (2, None), (2, "2min")])
+def test_restarts_make_no_difference(path: Path, in_memory: int, age: str | None) -> None:
     """A run in pieces predicts as one without a stop, to the bit, with labels that are late,
-    however few keys are in memory; and its predictions are others than without aggregates."""
+    however few keys are in memory, and if keys are forgotten; and its predictions are others than
+    without aggregates, and than of a run that forgets none."""
     for first in range(0, 300, 100):
         fill(path, first, 100)
-        Service(settings(path, keys_in_memory=in_memory)).run()
-    other = {"snapshots": str(path.parent / "other")}
+        more = {"keys_in_memory": in_memory, "forget_keys_after": age}
+        Service(settings(path, snapshot_seconds=0.01, **more)).run()
+    other = {"snapshots": str(path.parent / "other"), "forget_keys_after": age}
     Service(settings(path, predictions=f"sqlite:{path}#whole", **other)).run()
     none = {"snapshots": str(path.parent / "none"), "aggregates": {}}
     Service(settings(path, predictions=f"sqlite:{path}#none", **none)).run()
+    if age is not None:
+        never = {"snapshots": str(path.parent / "never")}
+        Service(settings(path, predictions=f"sqlite:{path}#never", **never)).run()
+        assert values(path, "never") != values(path, "whole")
     found = {
         topic: [json.loads(each)["y_pred"] for each in values(path, topic)]
         for topic in ("predictions", "whole", "none")
@@ -136,6 +142,8 @@ def test_another_aggregate_is_another_configuration(path: Path) -> None:
         ({"aggregates": {"n": {"by": "card", "over": "10", "how": "count"}}}, "has no unit"),
         ({"aggregates": {"n": {"by": "card", "hwo": "count"}}}, "did you mean how"),
         ({"aggregates": {"n": {"by": 3, "how": "count"}}}, "by: 3 must be the name"),
+        ({"forget_keys_after": "90"}, "forget_keys_after\n.*'90' has no unit"),
+        ({"forget_keys_after": "1h", "aggregates": {}}, "forget_keys_after: set aggregates, too"),
         (
             {"aggregates": {"n": {"how": "label_mean"}}, "horizon": "1", "pending_events": None},
             "label_mean is not possible with horizon",

@@ -1,6 +1,7 @@
 """Aggregates by key, compared with a list of all events."""
 
 import datetime as dt
+import json
 import math
 import pickle
 import re
@@ -13,7 +14,7 @@ from river import base
 
 from iln_stream import AggregateInputs
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.keyed import KeyFile, StoredKeys
+from iln_stream.learners.keyed import KeyFile, NewestKeys, StoredKeys
 from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
 
 BY = ("card",)
@@ -353,6 +354,22 @@ def test_a_pipeline_forgets_as_a_run_does():
         model.learn_one(x, 1.0)
         assert found[-1] == event(x["card"], x["at"], y=1.0)
     assert found[45:48] == [0.0, 1.0, 13.0]
+
+
+def test_a_reader_of_the_files_forgets_by_the_published_clock(tmp_path):
+    """Another process, such as `serve`, has the clock with what is published."""
+    made, event = aged()
+    keys = StoredKeys(KeyFile(tmp_path / "keys.db", 1), made.groups[0].size, 5)
+    made.groups[0].keep_keys_in(keys)
+    for i in range(10):
+        event("b" if i else "a", i * DAY / 4)
+    keys.capture()()
+    read = Aggregates.of_description(json.loads(json.dumps(made.described())))
+    (group,) = read.groups
+    file = KeyFile(tmp_path / "keys.db")
+    group.keep_keys_in(NewestKeys(file, group.keys.state(), group.size))
+    assert [read({"card": card}, {}, DAY)["n"] for card in "ab"] == [0.0, 9.0]
+    keys.close()
 
 
 def counts_of(events, age):
