@@ -568,8 +568,7 @@ class KeyedAggregates:
         if not self._labels:
             return
         rows = [self._of_all]
-        row = self._keys.get(key)
-        if row is not None and (self._oldest is None or not self._forgets(row)):
+        if self._keys.get(key) is not None:  # of a forgotten one nobody will read it
             rows.append(self._keys.to_learn(key))
         for at, place in self._labels:
             if not isnan(values[place]):

@@ -372,9 +372,9 @@ class KeysInMemory:
         slot = self._slots.get(key)
         if slot is None:
             before = None if self._below is None else self._below.get(key)
-            oldest = next(iter(self._slots.values()), None)
-            is_old = oldest is not None and self.forgets is not None
-            is_old = is_old and self.forgets(self._rows[oldest])
+            is_old = False
+            if self.forgets is not None and self._slots:
+                is_old = self.forgets(self._rows[next(iter(self._slots.values()))])
             if not is_old and (self._most is None or len(self._slots) < self._most):
                 self._rows.make_room(slot := len(self._slots))
             else:
