@@ -301,7 +301,7 @@ class KeyFile:
                 (encoded, after, until),
             ).fetchone()
         )
-        return None if found is None else self._state(encoded, *found, size)
+        return None if found is None else self._state(encoded, found[0], found[1], size)
 
     def _state(self, key: bytes, generation: int, state: bytes, size: int | None) -> Row | None:
         """Return a state of a key from its bytes; None: it is the key's end."""

@@ -218,10 +218,9 @@ def test_a_restored_state_goes_on_bit_for_bit():
                 made.label(events[i - 5][-1], float(i % 2))
         return found
 
-    whole, first = Aggregates(wanted, waiting=10), Aggregates(wanted, waiting=10)
+    whole, first, second = (Aggregates(wanted, 10, forget_keys_after=300.0) for _ in range(3))
     run(whole, events[:200])
     run(first, events[:200])
-    second = Aggregates(wanted, waiting=10)
     second.restore(first.state())
     assert run(second, events[200:]) == run(whole, events[200:])
 
