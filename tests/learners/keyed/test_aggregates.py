@@ -14,7 +14,7 @@ from river import base
 
 from iln_stream import AggregateInputs
 from iln_stream.errors import IlnWarning
-from iln_stream.learners.keyed import KeyFile, NewestKeys, StoredKeys
+from iln_stream.learners.keyed import KeyFile, NewestKeys, StoredKeys, key_file
 from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
 
 BY = ("card",)
@@ -385,10 +385,11 @@ def counts_of(events, age):
     return found
 
 
-def test_removal_of_forgotten_keys_changes_no_input(tmp_path):
+def test_removal_of_forgotten_keys_changes_no_input(tmp_path, monkeypatch):
     """With few keys in memory, and ends of keys written and removed all the time: inputs are those
     of a run in memory that removes none, also after kills, from the newest snapshot or the one
     before, and from a learner that begins anew."""
+    monkeypatch.setattr(key_file, "_WRITTEN_AT_ONCE", 4)
     rng = np.random.default_rng(3)
     events = []
     for i in range(6_000):

@@ -401,11 +401,8 @@ def test_an_older_snapshot_still_has_the_forgotten_keys(tmp_path):
     for run, n in ((2, 3), (3, 2)):
         keys = forgetting(tmp_path, run, states[n])
         assert values(keys, "abcde") == dict.fromkeys("abcde", None if n == 3 else 1.0)
-        assert (
-            KeysToRead(KeyFile(tmp_path / "keys.db"), states[n], SIZE).get("a")
-            is (None if n == 3 else keys.get("a"))
-            or n == 2
-        )
+        read = KeysToRead(KeyFile(tmp_path / "keys.db"), states[n], SIZE)
+        assert (read.get("a") is None) == (n == 3)
         keys.close()
     keys = forgetting(tmp_path, 4, states[2])
     keys.now = 2.0
@@ -415,34 +412,18 @@ def test_an_older_snapshot_still_has_the_forgotten_keys(tmp_path):
     keys.close()
 
 
-def test_any_sequence_is_as_without_removal(tmp_path):
-    """Whatever is learned, forgotten, evicted, stored and restored: a key that is not forgotten has
-    its last state, one that is forgotten its last or none, and keys are counted as they are."""
-    draw, n_ended, run, state = random.Random(7), 0, 1, None
-    keys = forgetting(tmp_path, keep=3, live=4)
-    now: dict[str, float] = {}
-    then = dict(now)
-    for step in range(1, 12_000):
-        name = (
-            f"k{step // 60 + draw.randrange(20)}"
-            if draw.random() < 0.7
-            else f"k{draw.randrange(200)}"
-        )
-        if draw.random() < 0.6:
-            keys.to_learn(name)[0] = now[name] = float(step)
-        row, last = keys.get(name), now.get(name)
-        if last is None or last < keys.now:
-            assert row is None or row[0] == last
-        else:
-            assert row[0] == last
-        if draw.random() < 0.02:
-            keys.now = max(keys.now, step - 600.0)
-            state, then, clock = checkpointed(keys), dict(now), keys.now
-        if state is not None and draw.random() < 0.003:
-            n_ended, run = n_ended + keys.n_forgotten, run + 1
-            killed(keys)
-            keys, now = forgetting(tmp_path, run, state, 3, 4), dict(then)
-            keys.now = clock
-    assert n_ended > 300
-    assert run > 10
+def test_keys_of_an_earlier_learner_do_not_end(tmp_path):
+    """A learner that begins anew does not count the old keys of the one before, whose snapshot
+    still has them."""
+    keys = forgetting(tmp_path)
+    keys.to_learn("a")[0] = 1.0
+    state = checkpointed(keys)
     keys.close()
+    keys = forgetting(tmp_path, 2)
+    keys.now = 2.0
+    checkpointed(keys)
+    keys.capture()()
+    assert len(keys) == 0
+    keys.close()
+    with closing(forgetting(tmp_path, 3, state)) as keys:
+        assert values(keys, "a") == {"a": 1.0}
