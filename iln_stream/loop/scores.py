@@ -367,7 +367,6 @@ class RegressionScores(Scores):
         return [abs(step.y_pred - step.y) for step in steps]
 
 
-
 class ClassificationScores(Scores):
     """Log loss and accuracy, and over the window also ranking, Brier score and calibration.
 
