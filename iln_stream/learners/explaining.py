@@ -236,7 +236,7 @@ def mean_contributions(
     """Return the share of each input in how far it moves predictions; they sum to one.
 
     It is the mean absolute contribution, as of `explain_one`, over pairs of events: each is
-    compared with up to two others, as far as that takes some 1,000 predictions.
+    compared with up to two others, as far as that takes some 500 predictions.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def mean_contributions(
     return {player: share / total for player, share in sums.items()} if total else {}
 
 
-_PREDICTIONS = 1_000
+_PREDICTIONS = 500
 
 
 class _Exchange:

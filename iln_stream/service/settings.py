@@ -279,8 +279,9 @@ class FieldSettings(SettingsGroup):
     types: JsonObject = Field(
         default_factory=dict,
         examples=[{"temp": "number"}],
-        description="Types of fields by name or pattern: `number`, `category`, `boolean`, `time` "
-        "(as POSIX seconds), `text` (its words and pairs of words are categories) or `auto`. "
+        description="Types of fields by name or pattern: `number`, `amount` ($1,204.50, 5 km), "
+        "`category`, `boolean`, `time`, `duration` (in seconds), `text` (its words and pairs of "
+        "words are categories) or `auto`. "
         "`auto`, the default, reads text that looks like a number as a number, with a warning and "
         "a metric, and other text as a category.",
     )
