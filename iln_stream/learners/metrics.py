@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import inf
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -123,15 +124,22 @@ def reset_metrics(learner: Any) -> Sequence[MetricSpec]:
 
 
 def seldom(read: Callable[[], dict[Any, float]]) -> Callable[[], dict[Any, float]]:
-    """Return a reader that repeats its last value for 100 times as long as it took to read."""
+    """Return a reader that repeats its last value for 100 times as long as it took to read.
+
+    One thread reads at a time; others get the last value meanwhile.
+    """
     found: dict[Any, float] = {}
-    due = -inf
+    due, turn = -inf, Lock()
 
     def read_seldom() -> dict[Any, float]:
         nonlocal found, due
-        if (begun := monotonic()) >= due:
-            found = read()
-            due = monotonic() + 100.0 * (monotonic() - begun)
+        if monotonic() >= due and turn.acquire(blocking=False):
+            try:
+                begun = monotonic()
+                found = read()
+                due = monotonic() + 100.0 * (monotonic() - begun)
+            finally:
+                turn.release()
         return found
 
     return read_seldom

@@ -23,7 +23,7 @@ GRAPHS = (
         CountsPerSecond,
         (
             Query(rate("iln_key_evictions_total"), OF),
-            Query(rate("iln_aggregate_keys_forgotten_total"), "aggregates too old"),
+            Query(rate("iln_aggregate_keys_forgotten_total"), f"{LEARNER} aggregates too old"),
         ),
     ),
     Graph(
