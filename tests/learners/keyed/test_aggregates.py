@@ -340,7 +340,7 @@ def test_forgotten_keys_leave_memory():
         event(f"c{i}", 60.0 * i)
     assert len(made.groups[0].keys) < 70
     metrics = {spec.name: spec.read() for spec in made.metrics()}
-    assert metrics["iln_aggregate_keys_evicted_total"] == 0
+    assert metrics["iln_key_evictions_total"] == {("aggregates",): 0}
     assert metrics["iln_aggregate_keys_forgotten_total"] > 2_900
 
 
