@@ -125,7 +125,7 @@ def test_numbers_as_text_are_numbers_and_counted():
         warnings.simplefilter("error")
         assert decode(payload, None).y == 3.0
     coerced, missing = decode.metrics()
-    assert coerced.read() == {"number": 2, "boolean": 2}
+    assert coerced.read() == {"text_as_number": 2, "text_as_boolean": 2}
     assert missing.read() == 0
 
 
