@@ -526,7 +526,9 @@ class LiveModel(Listener):
 
     def _sample(self, n: int) -> None:
         if self._curved is None:
-            self._curved = [spec for spec in self._specs() if spec.name in CURVES]
+            found = [spec for spec in self._specs() if spec.name in CURVES]
+            # In one order, whether the specs of a family stand together or not.
+            self._curved = sorted(found, key=lambda spec: CURVES.index(spec.name))
         self._curves.sample(n, self._watched.scores.n_events, self._curved)
         self._due = self._curves.due
 

@@ -147,8 +147,8 @@ def test_rare_positives(path: Path) -> None:
     service = Service(settings(path, snapshots=None, window=window))
     service.run()
 
-    def seen(name: str) -> float | None:
-        labels = {"model": "log-events/infinite-layer-classifier", "partition": "0"}
+    def seen(name: str, **more: str) -> float | None:
+        labels = {"model": "log-events/infinite-layer-classifier", "partition": "0", **more}
         return service.registry.get_sample_value(f"iln_{name}", labels)
 
     found = published(path)
@@ -159,11 +159,11 @@ def test_rare_positives(path: Path) -> None:
     last, last_y = of_true[-window:], y[-window:]
     assert sum(y) == n // 100
     for name, measure in (
-        ("windowed_roc_auc", sklearn_metrics.roc_auc_score),
-        ("windowed_pr_auc", sklearn_metrics.average_precision_score),
-        ("windowed_brier", sklearn_metrics.brier_score_loss),
+        ("roc_auc", sklearn_metrics.roc_auc_score),
+        ("pr_auc", sklearn_metrics.average_precision_score),
+        ("brier", sklearn_metrics.brier_score_loss),
     ):
-        assert seen(name) == pytest.approx(measure(last_y, last))
+        assert seen("probability_score", measure=name) == pytest.approx(measure(last_y, last))
     known = [(p, c) for p, c, each in zip(of_true, y, found, strict=True) if each["probabilities"]]
     log_loss = sklearn_metrics.log_loss(
         [c for _, c in known],
@@ -171,10 +171,10 @@ def test_rare_positives(path: Path) -> None:
     )
     assert seen("running_loss") == pytest.approx(log_loss * len(known) / n, rel=1e-6)
     hits = [each["y_pred"] == each["y"] for each in found]
-    assert seen("windowed_accuracy") == pytest.approx(sum(hits[-window:]) / window)
+    assert seen("error", measure="accuracy", over="window", of="model") == pytest.approx(sum(hits[-window:]) / window)
     bins: dict[int, list[float]] = {}
     for p, hit in zip(last, hits[-window:], strict=True):
         confidence = max(p, 1 - p)
         bins.setdefault(min(int(confidence * 10), 9), []).append(confidence - hit)
     error = sum(abs(sum(each)) for each in bins.values()) / window
-    assert seen("windowed_calibration_error") == pytest.approx(error)
+    assert seen("probability_score", measure="calibration_error") == pytest.approx(error)
