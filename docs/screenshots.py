@@ -82,7 +82,7 @@ def picture(browser: Browser, url: str, scheme: str, size: dict[str, int], scale
     context = browser.new_context(viewport=size, color_scheme=scheme, device_scale_factor=scale)
     page = context.new_page()
     page.goto(url)
-    page.wait_for_selector("#events tbody tr")
+    page.wait_for_selector("#events tbody tr", state="attached")
     page.wait_for_timeout(2000)
     image = Image.open(BytesIO(page.screenshot())).convert("RGB")
     context.close()
