@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from itertools import cycle
 from threading import Event, Thread
-from time import sleep
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -64,13 +64,16 @@ def stream(n, classes):
         yield x, f"class {int(9 * y) // (2 if t < 99 else 1)}" if classes else y
 
 
-def learn(model, events, first_asked):
-    """Learn, with a prediction before every other event."""
+def learn(model, events, first_asked, rounds=()):
+    """Learn, with a prediction before every other event, and a round of each thread's questions
+    in each quarter of the events, however the machine shares its processors."""
+    until = monotonic() + 60.0
     for t, (x, y) in enumerate(events):
         if t % 2:
             first_asked(x)
         model.learn_one(x, y)
-        sleep(1e-5)  # as a loop that waits for events: threads that wait for the lock get it
+        while any(n < 4 * t // len(events) for n in rounds) and monotonic() < until:
+            sleep(1e-3)
 
 
 def numbers(answer):
@@ -80,9 +83,8 @@ def numbers(answer):
     return list(answer) if isinstance(answer, tuple) else [answer]
 
 
-def ask(model, questions, events, done, faults):
+def ask(model, questions, events, done, rounds, thread, faults):
     """Query everything a learner reports until it has learned all; collect invalid answers."""
-    n = 0
     try:
         for x, _ in cycle(events):
             told = [number for question in questions for number in numbers(question(x))]
@@ -95,13 +97,14 @@ def ask(model, questions, events, done, faults):
                     faults.append(f"{name}: {shares}")
             if first_order := getattr(model, "first_order", None):
                 told += [first_order.alpha_l1, first_order.noise, first_order.predict_one(x)]
-            n += 1
+            rounds[thread] += 1
             if done.is_set():
                 break
     except BaseException as fault:
         faults.append(fault)
-    if n < 3:
-        faults.append(f"only {n} rounds of questions")
+        rounds[thread] = math.inf  # nobody waits for it
+    if rounds[thread] < 3:
+        faults.append(f"only {rounds[thread]} rounds of questions")
 
 
 @contextmanager
@@ -123,14 +126,17 @@ def test_other_threads_may_ask_while_one_learns(name):
     n = 600 if name in ("fast", "keyed", "averaged", "pool", "wrapped") else 140
     events = list(stream(n, classes=name == "classifier"))
     learn(quiet, events, getattr(quiet, questions[0]))
-    done, faults = Event(), []
-    arguments = (asked, [getattr(asked, q) for q in questions], events, done, faults)
-    threads = [Thread(target=ask, args=arguments, daemon=True) for _ in range(3)]
+    done, rounds, faults = Event(), [0, 0, 0], []
+    asking = [getattr(asked, q) for q in questions]
+    threads = [
+        Thread(target=ask, args=(asked, asking, events, done, rounds, k, faults), daemon=True)
+        for k in range(3)
+    ]
     with threads_that_switch_often():
         for thread in threads:
             thread.start()
         try:
-            learn(asked, events, getattr(asked, questions[0]))
+            learn(asked, events, getattr(asked, questions[0]), rounds)
         finally:
             done.set()
             for thread in threads:
