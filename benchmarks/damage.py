@@ -26,7 +26,7 @@ from contextlib import closing, suppress
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 from benchmarks.speed.report import versions
@@ -36,14 +36,17 @@ from iln_stream.files import read_stored
 from iln_stream.learners import state_of
 from iln_stream.learners.frozen import freeze_learner
 from iln_stream.learners.frozen.predictors import FrozenRegressor
+from iln_stream.learners.keyed.aggregates import Aggregates
 from iln_stream.learners.keyed.key_file import KEYS_FILE, KeyFile, StoredKeys
 from iln_stream.learners.keyed.store import new_row
 from iln_stream.loop import Listener, Step, pending
 from iln_stream.service import Service, Settings
+from iln_stream.service.decoding import build_aggregates
 from iln_stream.service.learners import pool
 from iln_stream.snapshots import Snapshot, SnapshotFolder
 from iln_stream.snapshots.folder import BlockFolder
 from iln_stream.snapshots.follower import Follower
+from iln_stream.snapshots.loading import read_keys
 from iln_stream.snapshots.publisher import Publisher
 from iln_stream.state import to_bytes
 from iln_stream.streams import NewRecord, Resume, read_journal
@@ -57,6 +60,8 @@ RESUMED, LONGEST = 100, 60
 """One damage in so many is resumed whatever is read; seconds for a run, which takes 0.1 or less."""
 
 PAGE = 4096
+BEGIN = 1_767_225_600
+"""POSIX seconds of the first event."""
 
 
 class Case(NamedTuple):
@@ -72,10 +77,10 @@ class Case(NamedTuple):
         Events before each of the snapshots, and after the last one.
     settings
         Of its run.
-    delay
-        Number of events after which a label comes; 0: with its event.
     kinds
         Suffixes of files; of the newest of each, every byte is flipped.
+    delay
+        Number of events after which a label comes; 0: with its event.
 
     """
 
@@ -88,10 +93,23 @@ class Case(NamedTuple):
 
 
 DATABASE = (".db", ".db-wal")
+AGGREGATES_FILE = "aggregates-1.db"
 POOL = {"learner": "pool", "learner_options": {"size": 4}}
+FORGOTTEN = {  # cards of eight events; in the file are ends of those that are forgotten
+    "aggregates": {
+        "n": {"by": "card", "how": "count"},
+        "mean": {"by": "card", "how": "label_mean"},
+    },
+    "forget_keys_after": "15s",
+    "target": "y",
+    "time_field": "at",
+    "ignore": ["card", "shop"],
+    "keys_in_memory": 4,
+}
 CASES = (
     Case("log", 1, 10, POOL, DATABASE),
     Case("keys", 1, 10, {"by_key": "shop", "learner_options": {"profile": "fast"}}, DATABASE),
+    Case("aggregates", 1, 40, {**POOL, **FORGOTTEN}, DATABASE),
     Case("journal", 2, 10, POOL, (".snapshot", ".journal")),
     Case("blocks", 1, 70, {**POOL, "pending_events": 5_000}, (".npy",), delay=240),
 )
@@ -109,6 +127,13 @@ class Copy(Listener):
             shutil.copytree(self._folder, self._to)
 
 
+class Pause(Listener):
+    """Waits after each event, so that snapshots are due."""
+
+    def on_step(self, step: Step) -> None:
+        sleep(0.005)
+
+
 class Run:
     """A case in a folder of its own: `state` as at the kill, and what it comes to."""
 
@@ -120,18 +145,22 @@ class Run:
             pending.BLOCK = 64  # events of a block
         going = folder / "state"
         small_pages(log := self._log(going))
-        if "by_key" in case.settings:
-            small_pages(going / "log-events-0" / KEYS_FILE)
+        for name, of in ((KEYS_FILE, "by_key"), (AGGREGATES_FILE, "aggregates")):
+            if of in case.settings:
+                small_pages(going / "log-events-0" / name)
         create_topic(log, "events", n_partitions=case.n_partitions)
         self.older: Path | None = None
         for part in range(4):
             if part == 2:  # SQLite leaves what comes now in its write-ahead logs
-                readers = [sqlite3.connect(path) for path in (log, *going.rglob("keys.db"))]
+                readers = [sqlite3.connect(path) for path in (log, *going.rglob("[ak]*.db"))]
                 for reader in readers:
                     reader.execute("SELECT count(*) FROM sqlite_schema").fetchall()
             self._append(log, part)
-            listeners = [Copy(going, self.state, case.n)] if part == 3 else []
-            self._learn(going, listeners)
+            if part == 3:
+                self._learn(going, [Copy(going, self.state, case.n)])
+            else:  # several snapshots, as forgotten keys end one after they were found
+                forgets = "aggregates" in case.settings
+                self._learn(going, [Pause()] if forgets else [], every=0.05 if forgets else 1e9)
             if part == 0:
                 self.older = folder / "older"
                 shutil.copytree(going, self.older)
@@ -163,6 +192,9 @@ class Run:
         for t in range(begin, begin + self._case.n):
             x = {"shop": f"s{t % 5}", "a": t * 7 % 11 / 11}
             y = t % 5 + x["a"]
+            if "aggregates" in self._case.settings:
+                fields.append((t, {**x, "card": f"c{t // 8}", "at": BEGIN + t, "y": y}))
+                continue
             fields.append((t, {"x": x, "id": str(t)} if delay else {"x": x, "y": y}))
             if delay and t >= delay:
                 fields.append((t, {"id": str(t - delay), "y": y}))
@@ -171,21 +203,23 @@ class Run:
             for first in range(0, len(records), 2):
                 appender.append(records[first : first + 2])
 
-    def _learn(self, folder: Path, listeners: list[Listener] | None = None) -> None:
-        Service(self._settings(folder), listeners=listeners or []).run()
+    def _learn(
+        self, folder: Path, listeners: list[Listener] | None = None, every: float = 1e9
+    ) -> None:
+        Service(self._settings(folder, every), listeners=listeners or []).run()
 
-    def _settings_of(self, folder: Path) -> Settings:
+    def _settings_of(self, folder: Path, every: float = 1e9) -> Settings:
         return Settings(
             source=f"sqlite:{self._log(folder)}",
             snapshots=str(folder),
             stop_at_end=True,
             metrics_port=None,
+            snapshot_seconds=every,
             **self._case.settings,
         )
 
-    @staticmethod
-    def _found(folder: Path) -> bytes:
-        """Return the learner and the waiting events, to the bit, and a prediction for each key."""
+    def _found(self, folder: Path) -> bytes:
+        """Return the learner and the waiting events, to the bit, and what it says of each key."""
         (only,) = (each for each in folder.iterdir() if each.is_dir())
         snapshot = SnapshotFolder(only).newest()
         assert snapshot is not None
@@ -196,7 +230,19 @@ class Run:
             del state["keys"]["generation"]  # counts snapshots; a lost one is not written again
         predictions = [learner.predict_one(each) for each in x]
         waiting = snapshot.state["pending"]
-        return to_bytes({"learner": state, "waiting": waiting, "predictions": predictions})
+        found = {"learner": state, "waiting": waiting, "predictions": predictions}
+        if made := self._aggregates(snapshot):
+            read_keys(made.by_file, only)
+            cards = range(4 * self._case.n // 8)
+            now = BEGIN + 4.0 * self._case.n
+            found["aggregates"] = str([made({"card": f"c{k}"}, {}, now) for k in cards])
+        return to_bytes(found)
+
+    def _aggregates(self, snapshot: Snapshot) -> Aggregates | None:
+        made = build_aggregates(self._settings(self._folder))
+        if made is not None:
+            made.restore(snapshot.state["decoder"]["aggregates"])
+        return made
 
     def read(self, file: Path) -> bytes:
         """Return what a run reads from a copy of a file, with which it is alone."""
@@ -216,15 +262,21 @@ class Run:
                 found = str([log.poll(0.0), log.exhausted])
         elif file.name.startswith(KEYS_FILE):
             found = [self._keys(file.with_name(KEYS_FILE), run) for run in (98, 99)]
+        elif file.name.startswith(AGGREGATES_FILE):
+            found = [self._keys(file.with_name(AGGREGATES_FILE), run) for run in (98, 99)]
         return to_bytes({"found": found})
 
     def _keys(self, path: Path, run: int) -> list[Any]:
         """Read each key's state and change it; return them and what is stored then."""
+        made, state, size = self._aggregates(self._resumed), self._resumed.state, len(new_row())
+        if made is not None:
+            size = made.groups[0].size
+            keys = state["decoder"]["aggregates"]["groups"][0]["keys"]
+        else:
+            keys = state["learner"]["keys"]
         with closing(KeyFile(path, run, must_exist=True)) as file:
-            stored = StoredKeys(
-                file, len(new_row()), 100, state=self._resumed.state["learner"]["keys"]
-            )
-            for key in (f"s{k}" for k in range(8)):
+            stored = StoredKeys(file, size, 100, state=keys)
+            for key in [f"s{k}" for k in range(8)] + [f"c{k}" for k in range(30)]:
                 stored.to_learn(key)[0] += 1.0
             stored.capture()()
             return [file.keys(), file.newest(), stored.sample(100)]

@@ -17,7 +17,7 @@ model = preprocessing.StandardScaler() | linear_model.LinearRegression()
 
 _AGGREGATES = {
     "n": {"by": ["x.n", "x.sky"], "over": "5min", "how": "count"},
-    "spread": {"by": "x.n", "of": "x.a", "over": "1h", "how": "std"},
+    "spread": {"by": "x.n", "of": "x.a", "over": "20min", "how": "std"},
     "ratio": {"by": "x.sky", "of": "x.b", "how": "ratio_to_mean"},
     "rate": {"by": "x.n", "how": "label_mean"},
     "again": {"by": "id", "how": "count"},

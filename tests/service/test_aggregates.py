@@ -17,7 +17,7 @@ from iln_stream.service import Service, Settings, SettingsError, predict
 from iln_stream.snapshots import learner_of, snapshot_at
 
 AGGREGATES = {
-    "n_10min": {"by": "card", "over": "10min", "how": "count"},
+    "n_2min": {"by": "card", "over": "2min", "how": "count"},
     "ratio": {"by": "card", "of": "amount", "how": "ratio_to_mean"},
     "rate": {"by": ["card", "shop"], "how": "label_mean"},
 }
@@ -131,7 +131,7 @@ def test_another_aggregate_is_another_configuration(path: Path) -> None:
     """A run does not resume from a snapshot whose inputs were others."""
     fill(path, 0, 40)
     Service(settings(path)).run()
-    changed = {**AGGREGATES, "n_10min": {"by": "card", "over": "20min", "how": "count"}}
+    changed = {**AGGREGATES, "n_2min": {"by": "card", "over": "1min", "how": "count"}}
     with pytest.raises(Exception, match="aggregates"):
         Service(settings(path, aggregates=changed)).run()
 
@@ -144,6 +144,10 @@ def test_another_aggregate_is_another_configuration(path: Path) -> None:
         ({"aggregates": {"n": {"by": 3, "how": "count"}}}, "by: 3 must be the name"),
         ({"forget_keys_after": "90"}, "forget_keys_after\n.*'90' has no unit"),
         ({"forget_keys_after": "1h", "aggregates": {}}, "forget_keys_after: set aggregates, too"),
+        (
+            {"forget_keys_after": "1h", "aggregates": {"n": {"how": "count", "over": "1d"}}},
+            "aggregates: n: its window is longer than 3600 seconds",
+        ),
         (
             {"aggregates": {"n": {"how": "label_mean"}}, "horizon": "1", "pending_events": None},
             "label_mean is not possible with horizon",

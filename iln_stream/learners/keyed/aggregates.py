@@ -146,7 +146,7 @@ class Aggregates:
     Raises
     ------
     ValueError
-        When what is kept of a key would be too much.
+        When what is kept of a key would be too much, or a key would be forgotten within a window.
 
     Examples
     --------
@@ -174,6 +174,11 @@ class Aggregates:
     ) -> None:
         by: dict[tuple[str, ...], dict[str, Aggregate]] = {}
         for name, each in sorted(wanted.items()):  # a state is of any order of the settings
+            if forget_keys_after is not None and (each.over or 0.0) > forget_keys_after:
+                raise ValueError(
+                    f"{name}: its window is longer than {forget_keys_after:.0f} seconds, after "
+                    "which a key is forgotten: set forget_keys_after to at least the longest window"
+                )
             by.setdefault(each.by, {})[name] = each
         all_of = wanted.values()
         places = {which: place for place, which in enumerate(dict.fromkeys(map(_value_of, all_of)))}

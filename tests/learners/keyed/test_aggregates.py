@@ -205,7 +205,7 @@ def test_a_restored_state_goes_on_bit_for_bit():
     rng = np.random.default_rng(1)
     events = [
         ({"card": f"c{rng.integers(9)}", "shop": f"s{rng.integers(9)}"},
-         {"amount": float(rng.normal())}, 40.0 * i, f"e{i}")
+         {"amount": float(rng.normal())}, 6_000.0 * i, f"e{i}")
         for i in range(400)
     ]  # fmt: skip
 
@@ -218,7 +218,7 @@ def test_a_restored_state_goes_on_bit_for_bit():
                 made.label(events[i - 5][-1], float(i % 2))
         return found
 
-    whole, first, second = (Aggregates(wanted, 10, forget_keys_after=300.0) for _ in range(3))
+    whole, first, second = (Aggregates(wanted, 10, forget_keys_after=50_000.0) for _ in range(3))
     run(whole, events[:200])
     run(first, events[:200])
     second.restore(first.state())
