@@ -30,7 +30,7 @@ class Experiment(NamedTuple):
 EXPERIMENTS = {
     "concentration": Experiment("errors of EST_SCALAR_PROD against Eq. 19 and its correction", 3),
     "corollary1": Experiment("risk of f_S against T and B, beside Section 4's rivals; shrinks", 3),
-    "fast_rates": Experiment("exponents of random-feature ridge under capacity and regularity", 8),
+    "fast_rates": Experiment("exponents of random-feature ridge under capacity and regularity", 24),
     "feature_budget": Experiment("loss at equal psi evaluations, draws and time, by estimator", 3),
     "figure1": Experiment("Section 6: three learners with a budget of random features", 24),
     "kernel_entries": Experiment("Section 7: regret against the entries of the kernel seen", 3),

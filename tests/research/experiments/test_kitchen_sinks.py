@@ -33,7 +33,7 @@ def test_verdicts():
         "methods": {
             kitchen_sinks.ADABOOST: [point(100, 0.15, 8.0, 1.0)],
             "stumps": [point(100, 0.2, 0.1, 0.1), point(1000, 0.154, 0.5, 0.01)],
-            "Fourier": [point(100, 0.2, 0.1, 0.1), point(500, 0.1505, 0.5, 0.02)],
+            "Fourier": [point(100, 0.2, 0.1, 0.1), point(1000, 0.1505, 0.5, 0.02)],
             "sigmoid": [point(100, 0.2, 0.1, 0.1), point(1000, 0.16, 0.5, 0.01)],
         },
     }
