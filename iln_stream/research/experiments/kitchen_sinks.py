@@ -16,8 +16,8 @@ from iln_stream.research.experiments.result import Budget, Result, mean_and_erro
 Progress = Callable[[str], None]
 
 SOURCE = 0.149
-"""Test error on adult of least squares on `AS_MANY` Fourier features, a sine and a cosine of each of
-500 frequencies (Rahimi & Recht 2007)."""
+"""Test error on adult of least squares on `AS_MANY` Fourier features, sine and cosine of 500
+frequencies (Rahimi & Recht 2007)."""
 
 AS_MANY = 1000
 

@@ -131,7 +131,7 @@ def _written(value: Any, indent: str) -> str:
 
 
 _T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-"""97.5 % points of Student's t with 1 to 10 degrees of freedom. For more the last is taken, wider."""
+"""97.5 % points of Student's t with 1 to 10 degrees of freedom; for more the last."""
 
 
 def power_law(sizes: Sequence[float], values: Sequence[Sequence[float]]) -> dict[str, float | None]:
