@@ -17,7 +17,7 @@ from iln_stream.research.related import DoublyStochasticRegressor
 Progress = Callable[[str], None]
 
 FAMILY = GaussianFourier(0.1)
-STEPS = (0.01, 0.03, 0.1, 0.3, 0.6)
+STEPS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.6)
 EVENTS = {False: 300, True: 3000}
 POINTS = 16
 """S of `Block`."""
@@ -164,7 +164,8 @@ def _point(name: str, kind: Kind, size: int, data: list[tuple[Array, Array]]) ->
             event = kind.event(FAMILY, size, step, seed)
             with budget.timed():
                 E, shrinks = _pass(event, X, y)
-            losses[i, seed] = np.mean((E - y)[T // 2 :] ** 2) / 2
+            loss = np.mean((E - y)[T // 2 :] ** 2) / 2
+            losses[i, seed] = loss if np.isfinite(loss) else np.inf  # it diverged
             n_shrinks[i, seed] = shrinks[-1]
     best = int(np.argmin(losses.mean(axis=1)))
     return {
