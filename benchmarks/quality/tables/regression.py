@@ -55,14 +55,13 @@ def overview(store: Store) -> Table:
             name(row.learner),
             *(ratio(found.get(row.learner.id)) for found in means.values()),
             f"{row.mean_rank:.1f}",
-            str(row.exploded or ""),
             f"{row.events_per_s:,.0f}",
             f"{row.memory_mb:,.0f}" if row.memory_mb >= 1.0 else "<1",
         ]
         for row in by_ten
         if row in variants.values()
     ]
-    heads = ["learner", *means, "rank", "exploded", "events/s", "MB"]
+    heads = ["learner", *means, "rank", "events/s", "MB"]
     return Table("geometric mean of the error over the running mean's", heads, lines)
 
 
