@@ -144,7 +144,7 @@ bench-page: $(VENV)/dev
 bench-memory: $(VENV)/bench
 	$(BIN)/python -m benchmarks.speed.memory --out out/bench
 
-# Quality: checks our stored results, runs missing ones, writes tables and picture (docs/quality.md).
+# Quality: checks our stored results, runs missing ones, writes tables and picture (docs/accuracy.md).
 quality: $(VENV)/quality
 	$(BIN)/python -m benchmarks.quality check
 	$(BIN)/python -m benchmarks.quality run

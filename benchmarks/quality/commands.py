@@ -18,10 +18,10 @@ from rich.progress import (
 
 from benchmarks.quality import cell as process
 from benchmarks.quality.cell import Cell
-from benchmarks.quality.documents import DOCUMENTS, PICTURE, all_tables, with_tables
+from benchmarks.quality.documents import DOCUMENTS, PICTURE, SPEEDS, all_tables, with_tables
 from benchmarks.quality.learners import CONTENDERS
 from benchmarks.quality.plan import cells
-from benchmarks.quality.plot import draw
+from benchmarks.quality.plot import draw, draw_speeds
 from benchmarks.quality.store import FOLDER, Store
 from benchmarks.quality.streams import STREAMS
 from benchmarks.quality.tables import learners, streams
@@ -105,12 +105,13 @@ def report() -> None:
     store = Store()
     filled = all_tables(store)
     for name, one in filled.items():
-        if name not in ("streams", "learners"):  # those are `list`'s
+        if name not in ("streams", "settings"):  # `list` prints these
             console.print(one.drawn())
     for document in DOCUMENTS:
         text = document.read_text("utf-8")
         document.write_text(with_tables(text, filled), encoding="utf-8")
     draw(store, PICTURE)
+    draw_speeds(store, SPEEDS)
 
 
 @app.command(name="list")

@@ -9,18 +9,18 @@ from benchmarks.quality.streams import FILES, HELD_OUT, HELD_OUT_2, TEN
 
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs" / "images" / "quality.png"
-DOCUMENTS = (ROOT / "docs" / "quality.md", ROOT / "README.md")
+SPEEDS = ROOT / "docs" / "images" / "accuracy_and_speed.png"
+DOCUMENTS = tuple(ROOT / f for f in ("docs/accuracy.md", "docs/how_accurate.md", "README.md"))
 
 
 def all_tables(store: Store) -> dict[str, tables.Table]:
     """Return each table by the name of its marker."""
     return {
         "streams": tables.streams(),
-        "learners": tables.learners(),
+        "settings": tables.settings(),
         "overview": tables.overview(store),
         "brief": tables.brief(store),
         "against-peers": tables.against_peers(store),
-        "against-peers-rmse": tables.against_peers(store, "rmse_ratio"),
         "ten": tables.ratios(store, TEN),
         "files": tables.ratios(store, FILES),
         "held-out": tables.ratios(store, HELD_OUT),

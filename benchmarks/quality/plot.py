@@ -1,4 +1,4 @@
-"""Draws each learner's result on each stream."""
+"""Draws each learner's result on each stream, and errors against speed."""
 
 from pathlib import Path
 
@@ -6,9 +6,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from benchmarks.quality.learners import CONTENDERS
+from benchmarks.quality.learners.lags import SUFFIX
 from benchmarks.quality.store import Store
 from benchmarks.quality.summary import rows
-from benchmarks.quality.tables.table import GROUPS
+from benchmarks.quality.tables.table import GROUPS, REGRESSION
 
 RIGHT_END = 1.6
 """Upper limit of the axis: worse results are drawn here."""
@@ -26,6 +27,11 @@ NAMED = {
 }
 """Colour, marker and size of highlighted learners; the others are grey."""
 OTHERS = ("#bbbbbb", ".", 40)
+LABELLED = (
+    *("iln-accurate", "iln-fast", "iln-pool", "vw-cubic-nn", "krls-t", "batch-gradient-boosting"),
+    *("river-ewa", "river-arf", "river-knn", "river-hatr", "river-linear"),
+)
+"""Learners that have their names in the picture of speeds, where others would overlap them."""
 
 
 def draw(store: Store, file: Path) -> None:
@@ -61,6 +67,37 @@ def draw(store: Store, file: Path) -> None:
     panels[-1].set_xticks([], minor=True)
     panels[-1].set_xlabel("MAE / MAE of the running mean (left is better)")
     figure.legend(handles=_legend(shown), loc="outside lower center", ncols=3, fontsize="small")
+    _save(figure, file)
+
+
+def draw_speeds(store: Store, file: Path) -> None:
+    """Save a picture of errors against speed: a mark per learner that ran on all streams.
+
+    Of a peer with and without lags, the better one.
+    """
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    panel = figure.subplots()
+    drawn: set[str] = set()
+    for row in rows(store, [stream.id for stream in REGRESSION]):
+        id_ = row.learner.id.removesuffix(SUFFIX)
+        if id_ in drawn:
+            continue
+        drawn.add(id_)
+        place = row.events_per_s, row.mean_ratio
+        colour, marker, size = NAMED.get(id_, OTHERS) if id_ in LABELLED else OTHERS
+        panel.scatter(*place, c=colour, marker=marker, s=size)
+        if id_ in LABELLED:
+            title = CONTENDERS[id_].title
+            panel.annotate(title, place, (6, -3), textcoords="offset points", fontsize=7)
+    panel.set_xscale("log")
+    panel.set_xlim(right=1e6)
+    panel.grid(alpha=0.25)
+    panel.set_xlabel("events per second of processor time (right is faster)")
+    panel.set_ylabel("MAE / MAE of the running mean (lower is better)")
+    _save(figure, file)
+
+
+def _save(figure: Figure, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     # Without matplotlib's version, the same picture is the same file.
     figure.savefig(file, dpi=110, metadata={"Software": None})

@@ -50,11 +50,6 @@ class Row:
         """Mean of the ranks."""
         return fmean(self.ranks.values())
 
-    @property
-    def exploded(self) -> int:
-        """Number of streams where it failed or came to `CEILING`."""
-        return sum(ratio >= CEILING for ratio in self.ratios.values())
-
 
 def rows(store: Store, streams: Sequence[str], figure: str = "ratio") -> list[Row]:
     """Return the learners that have a result on each of the streams, the best mean first.

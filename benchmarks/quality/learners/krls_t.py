@@ -135,7 +135,7 @@ KRLS_T = (
         "KRLS-T, 200 points",
         "online",
         scaled(lambda _: KRLST()),
-        "our own code: lambda = .999, Gaussian kernel and penalty as `batch-kernel-ridge`",
+        "our own code: lambda = 0.999, Gaussian kernel and penalty as the kernel ridge",
         ("numpy", "river"),
     ),
 )

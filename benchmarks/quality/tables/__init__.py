@@ -3,7 +3,7 @@
 from benchmarks.quality.tables.against_peers import against_peers
 from benchmarks.quality.tables.classification import classification, ranking
 from benchmarks.quality.tables.intervals import intervals
-from benchmarks.quality.tables.listings import learners, streams
+from benchmarks.quality.tables.listings import learners, settings, streams
 from benchmarks.quality.tables.regression import brief, overview, ratios
 from benchmarks.quality.tables.table import Table
 
@@ -17,5 +17,6 @@ __all__ = [
     "overview",
     "ranking",
     "ratios",
+    "settings",
     "streams",
 ]

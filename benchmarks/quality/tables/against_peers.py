@@ -1,7 +1,9 @@
 """Our learner compared with the best online peer on each stream."""
 
 import math
+from collections.abc import Mapping
 from statistics import stdev
+from typing import NamedTuple
 
 from benchmarks.quality.learners import CONTENDERS, REGRESSORS
 from benchmarks.quality.store import Store
@@ -13,46 +15,60 @@ MARGIN = 0.05
 """Ours may be worse than the best online peer by 5 %, or by two standard errors."""
 
 
-def against_peers(store: Store, figure: str = "ratio") -> Table:
-    """One row per stream: ours, its standard error, the best online peer, the best batch learner.
+def against_peers(store: Store) -> Table:
+    """One row per stream: ours, the best online peer, the best batch learner, and the differences.
 
-    `figure` is "ratio" of the MAE, or "rmse_ratio". Peers with lags are peers, too.
-    The standard error is that of the seeds' mean: it tells luck in our draws, not in the stream's.
+    Peers with lags are peers, too. A difference in bold is larger than the margin.
     """
     lines = []
     for stream in REGRESSION:
-        found = {
-            c.id: [store[cell].get(figure) for cell in cells_of(c, stream.id)]
-            for c in REGRESSORS
-            if complete(store, c, [stream.id], figure)
-        }
-        medians = {id_: median_ratio(values) for id_, values in found.items()}
-        best = {
-            family: min(
-                (id_ for id_ in medians if CONTENDERS[id_].family == family), key=medians.get
-            )
-            for family in ("online", "batch")
-            if any(CONTENDERS[id_].family == family for id_ in medians)
-        }
-        if OURS not in medians or "online" not in best:
+        by_mae, by_rmse = (best(store, stream.id, f) for f in ("ratio", "rmse_ratio"))
+        if by_mae is None:
             continue
-        ours, theirs = medians[OURS], medians[best["online"]]
-        error = standard_error(found[OURS])
         lines.append(
             [
                 stream.id,
-                ratio(ours),
-                f"{error:.3f}",
-                ratio(theirs),
-                CONTENDERS[best["online"]].title,
-                f"{100 * (ours / theirs - 1):+.0f} %",
-                "yes" if within(ours, error, theirs) else "**no**",
-                ratio(medians[best["batch"]]) if "batch" in best else "–",
+                ratio(by_mae["ours"].median),
+                ratio(by_mae["online"].median),
+                CONTENDERS[by_mae["online"].learner].title,
+                difference(by_mae),
+                difference(by_rmse) if by_rmse else "–",
+                ratio(by_mae["batch"].median) if "batch" in by_mae else "–",
             ]
         )
-    heads = ["stream", "ours", "SE", "best online peer", "its name"]
-    heads += ["ours relative to it", "within", "best batch"]
+    heads = ["stream", "ours", "best online peer", "its name"]
+    heads += ["ours to it, %", "by RMSE, %", "best batch"]
     return Table("ours against the best online peer", heads, lines)
+
+
+class Best(NamedTuple):
+    """A learner's median over seeds, and the standard error of the seeds' mean.
+
+    The standard error tells luck in our draws, not in the stream's.
+    """
+
+    median: float
+    error: float
+    learner: str
+
+
+def best(store: Store, stream: str, figure: str) -> dict[str, Best] | None:
+    """Return ours, and the best of each other family; None if ours or online peers did not run."""
+    found: dict[str, Best] = {}
+    for c in REGRESSORS:
+        family = "ours" if c.id == OURS else c.family
+        if (c.id == OURS or family in ("online", "batch")) and complete(store, c, [stream], figure):
+            values = [store[cell].get(figure) for cell in cells_of(c, stream)]
+            each = Best(median_ratio(values), standard_error(values), c.id)
+            found[family] = min(found.get(family, each), each)
+    return found if {"ours", "online"} <= set(found) else None
+
+
+def difference(found: Mapping[str, Best]) -> str:
+    """Return by how many percent ours is above the best online peer; bold beyond the margin."""
+    ours, theirs = found["ours"], found["online"].median
+    text = f"{100 * (ours.median / theirs - 1):+.0f}"
+    return text if within(ours.median, ours.error, theirs) else f"**{text}**"
 
 
 def standard_error(values: list[float | None]) -> float:

@@ -12,12 +12,12 @@ from benchmarks.quality.tables.table import Table, name
 def classification(store: Store) -> Table:
     """One row per learner: accuracy, log-loss and calibration error on each stream."""
     figures = ("accuracy", "log_loss", "calibration_error")
-    return _table(store, "classification", "accuracy / log-loss / calibration error", figures)
+    return _table(store, "classification", "accuracy, log-loss, calibration error", figures)
 
 
 def ranking(store: Store) -> Table:
     """One row per learner: the areas under two curves on each stream."""
-    return _table(store, "ranking", "ROC AUC / PR AUC", ("roc_auc", "pr_auc"))
+    return _table(store, "ranking", "ROC AUC, PR AUC", ("roc_auc", "pr_auc"))
 
 
 def _table(store: Store, title: str, head: str, figures: tuple[str, ...]) -> Table:
@@ -39,4 +39,4 @@ def _medians(store: Store, cells: list[Cell], figures: tuple[str, ...]) -> str:
         return "failed"
     if not all(figure in store[cell] for cell in cells for figure in figures):
         return "–"
-    return " / ".join(f"{median(store[cell][figure] for cell in cells):.3f}" for figure in figures)
+    return ", ".join(f"{median(store[cell][figure] for cell in cells):.3f}" for figure in figures)

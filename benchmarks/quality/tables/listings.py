@@ -1,6 +1,7 @@
 """Tables of the streams and the learners."""
 
 from benchmarks.quality.learners import CONTENDERS
+from benchmarks.quality.learners.lags import SUFFIX
 from benchmarks.quality.streams import STREAMS
 from benchmarks.quality.tables.table import Table
 
@@ -15,3 +16,10 @@ def learners() -> Table:
     """One row per learner, with its settings."""
     lines = [[f"`{c.id}`", c.title, c.settings] for c in CONTENDERS.values()]
     return Table("learners", ["id", "learner", "settings"], lines, n_left=3)
+
+
+def settings() -> Table:
+    """One row per learner without lags that has settings other than defaults."""
+    shown = (c for c in CONTENDERS.values() if not c.id.endswith(SUFFIX))
+    lines = [[c.title, c.settings] for c in shown if c.settings not in ("defaults", "raw inputs")]
+    return Table("settings", ["learner", "settings"], lines, n_left=2)

@@ -7,62 +7,61 @@ from benchmarks.quality.learners import REGRESSORS
 from benchmarks.quality.learners.lags import SUFFIX
 from benchmarks.quality.store import Store
 from benchmarks.quality.streams import TEN, Stream
-from benchmarks.quality.summary import complete
+from benchmarks.quality.summary import Row, complete
 from benchmarks.quality.tables.table import GROUPS, REGRESSION, Table, name, ratio, rows_of
 
 N_PEERS_IN_BRIEF = 4
 BRIEF = ("learner", "files", "held out", "held out 2", "events/s")
+RMSE = ("ten", "held out")
+"""Groups whose means of RMSE are shown beside those of MAE."""
 
 
 def brief(store: Store) -> Table:
     """The overview's rows of ours and of the four best online peers that ran on all groups.
 
-    Of a peer with and without lags, the better variant. Errors and events a second only.
+    Errors and events a second only.
     """
     whole = overview(store)
     shown = [i for i, head in enumerate(whole.heads) if head in BRIEF]
-    by_title = {name(learner): learner for learner in REGRESSORS}
-    lines: list[list[str]] = []
-    peers: set[str] = set()
-    for line in whole.cells:
-        learner, cells = by_title[line[0]], [line[i] for i in shown]
-        if learner.family == "batch" or ratio(None) in cells:
-            continue
-        if learner.family == "online":
-            peer = learner.id.removesuffix(SUFFIX)
-            if peer in peers or len(peers) == N_PEERS_IN_BRIEF:
-                continue
-            peers.add(peer)
-        lines.append(cells)
+    family = {name(learner): learner.family for learner in REGRESSORS}
+    rows = [line for line in whole.cells if family[line[0]] != "batch" and ratio(None) not in line]
+    best = [line for line in rows if family[line[0]] == "online"][:N_PEERS_IN_BRIEF]
+    lines = [
+        [line[i] for i in shown] for line in rows if line in best or family[line[0]] != "online"
+    ]
     return Table("ours and the best online peers", [whole.heads[i] for i in shown], lines)
 
 
 def overview(store: Store) -> Table:
     """One row per learner: geometric means by group; ranks, speed and memory over all streams.
 
-    All: those on which every learner of the table has results. Means are of MAE and of RMSE; a
-    group without results has no column.
+    All: those on which every learner has results. Of a peer with and without lags, the variant
+    that ran on more groups, or else the better one. A group without results has no column.
     """
     listed = [c for c in REGRESSORS if complete(store, c, [stream.id for stream in TEN])]
     common = [s for s in REGRESSION if all(complete(store, c, [s.id]) for c in listed)]
     means = {
-        title + suffix: {r.learner.id: r.mean_ratio for r in rows_of(store, group, figure)}
-        for figure, suffix in (("ratio", ""), ("rmse_ratio", ", RMSE"))
-        for title, group in GROUPS.items()
+        title + suffix: {r.learner.id: r.mean_ratio for r in rows_of(store, GROUPS[title], figure)}
+        for figure, suffix, titles in (("ratio", "", GROUPS), ("rmse_ratio", ", RMSE", RMSE))
+        for title in titles
     }
     means = {title: found for title, found in means.items() if found}
+    by_ten = sorted(rows_of(store, common), key=lambda row: means["ten"][row.learner.id])
+    variants: dict[str, Row] = {}
+    for row in sorted(by_ten, key=lambda row: -sum(row.learner.id in m for m in means.values())):
+        variants.setdefault(row.learner.id.removesuffix(SUFFIX), row)
     lines = [
         [
             name(row.learner),
             *(ratio(found.get(row.learner.id)) for found in means.values()),
             f"{row.mean_rank:.1f}",
-            str(row.exploded or ""),
             f"{row.events_per_s:,.0f}",
             f"{row.memory_mb:,.0f}" if row.memory_mb >= 1.0 else "<1",
         ]
-        for row in sorted(rows_of(store, common), key=lambda row: means["ten"][row.learner.id])
+        for row in by_ten
+        if row in variants.values()
     ]
-    heads = ["learner", *means, "rank", "exploded", "events/s", "MB"]
+    heads = ["learner", *means, "rank", "events/s", "MB"]
     return Table("geometric mean of the error over the running mean's", heads, lines)
 
 
