@@ -243,7 +243,7 @@ def mean_contributions(
     model
         As of `explain_one`; of a classifier, the probability of the most probable class moves.
     events
-        At least two, and each other for a share; none: there is nothing to compare.
+        Inputs of events, which are compared with each other; of fewer than two there is no share.
 
     Examples
     --------
