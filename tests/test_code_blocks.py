@@ -55,9 +55,9 @@ def test_each_language_has_its_rule() -> None:
 
 
 def test_commands_of_kafka() -> None:
-    """Topics and rights are set by Kafka's own commands, on pages whose tests set the same."""
+    """Topics and rights are set by Kafka's own commands, on a page whose tests set the same."""
     for block in of("text"):
-        assert block.page in ("kafka.md", "how_to_secure_kafka.md")
+        assert block.page == "sources.md"
         assert {line.split()[0] for line in block.text.splitlines() if line[0] != " "} <= KAFKA
 
 

@@ -1,6 +1,6 @@
 """The code of every page of docs/ and of README.md does what the page says.
 
-The test of a page has its name: `test_kafka` runs the blocks of docs/kafka.md.
+The test of a page has its name: `test_keys` runs the blocks of docs/keys.md.
 """
 
 import doctest
@@ -36,7 +36,7 @@ SESSIONS = ("river.md", "using.md")
 
 RUN_ELSEWHERE = {
     "client.md": "serving/client/test_page.py",
-    "how_to_secure_kafka.md": "streams/kafka/test_tls_sasl.py",
+    "sources.md": "streams/kafka/test_tls_sasl.py",
 }
 """Tests of other folders that run the blocks of a page."""
 
@@ -214,24 +214,13 @@ def test_history(here: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_kafka(here: Path) -> None:
-    """One learner has the records of all twelve partitions."""
-    (said,) = run_shell_blocks("kafka.md", here)
-    assert "1,200 events, 0 dead letters" in said
-    header = snapshot_at(here / "state").header
-    assert sorted(p.partition for p in header.positions) == list(range(12))
-    assert min(header.positions.values()) > 0
-    assert header.next_offset == 1200
-
-
-@pytest.mark.thorough
 def test_kafka_in_production(broker: KafkaBroker, tmp_path: Path) -> None:
     """Each topic that the page's settings name is created by the page's commands, with the marks of
     replayed letters as long as the letters. A run with the settings learns, skips a repeat,
     publishes in transactions, and writes a dead letter."""
-    given = settings("kafka.md")
+    given = settings("sources.md")
     created = {}
-    for command in blocks("kafka.md", "text")[0].splitlines():
+    for command in blocks("sources.md", "text")[0].splitlines():
         words = command.split()
         topic, partitions, config = (
             words[words.index(f"--{name}") + 1] for name in ("topic", "partitions", "config")
