@@ -363,14 +363,19 @@ def form(value: Any) -> Any:
 
 
 def test_tutorial(tmp_path: Path) -> None:
-    """From a file that nobody prepared to an answer over HTTP."""
-    printed = run_script(with_free_ports("".join(blocks("tutorial.md", "sh"))), tmp_path)
-    assert 'target = "price"' in printed
-    records = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
-    predictions = [record for record in records if "y_pred" in record]
-    assert [each["id"] for each in predictions] == ["A-1", "A-2", "A-3", "A-4"]
-    assert records[-1]["model"]["n_learned"] == 4
-    assert 10 < records[-1]["predictions"][0]["y_pred"] < 70
+    """From a file that nobody prepared to an answer over HTTP, and on after a kill: the errors and
+    the forecast are what the page states."""
+    script = with_free_ports("".join(blocks("tutorial.md", "sh")))
+    printed = run_script(f"exec 2>&1\n{script}", tmp_path)
+    assert 'target = "demand"' in printed
+    summary = r"^6,000 events, 0 dead letters; MAE ([\d.]+), .* \(([\d.]+)\)"
+    (stated,) = re.findall(summary, (DOCS / "tutorial.md").read_text(), re.M)
+    for found in re.findall(summary, printed, re.M):
+        assert [*map(float, found)] == pytest.approx([*map(float, stated)], abs=0.05)
+    assert len(re.findall(summary, printed, re.M)) == 2
+    (answer,) = re.findall(r'^{"predictions".*', printed, re.M)
+    assert json.loads(answer)["predictions"][0]["y_pred"] == pytest.approx(50, abs=2)
+    assert "6,000, 6,000 of them learned" in printed
 
 
 def test_deliveries(here: Path) -> None:
