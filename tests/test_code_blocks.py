@@ -31,8 +31,8 @@ from iln_stream.records.messages import DeadLetter
 from iln_stream.service import Settings
 from iln_stream.serving.settings import ApiSettings
 
-PROGRAMS = ("awk", "cat", "curl", "docker", "echo", "grep", "install", "IFS=", "keytool", "kubectl",
-            "openssl", "pip", "printf", "schemathesis", "sleep", "spark-submit", "tail", "TOKEN=",
+PROGRAMS = ("awk", "cat", "curl", "docker", "echo", "grep", "install", "IFS=", "keytool", "kill",
+            "kubectl", "openssl", "pip", "printf", "schemathesis", "sleep", "spark-submit", "tail", "TOKEN=",
             "until", "for", "done", "do")  # fmt: skip
 """Other programs that commands of the documents call."""
 

@@ -24,7 +24,6 @@ from iln_stream.learners.frozen import FrozenRegressor
 from iln_stream.records import Prediction, read_prediction
 from iln_stream.service import Service, Settings
 from iln_stream.service.streams import OF_LABELS, settings_of_labels
-from iln_stream.snapshots import snapshot_at
 
 PYTHON: dict[str, dict[str, Any]] = {
     "spark.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]},
