@@ -32,8 +32,8 @@ from iln_stream.service import Settings
 from iln_stream.serving.settings import ApiSettings
 
 PROGRAMS = ("awk", "cat", "curl", "docker", "echo", "grep", "install", "IFS=", "keytool", "kill",
-            "kubectl", "openssl", "pip", "printf", "schemathesis", "sleep", "spark-submit", "tail", "TOKEN=",
-            "until", "for", "done", "do")  # fmt: skip
+            "kubectl", "openssl", "pip", "printf", "schemathesis", "sleep", "spark-submit", "tail",
+            "TOKEN=", "until", "for", "done", "do")  # fmt: skip
 """Other programs that commands of the documents call."""
 
 
