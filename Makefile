@@ -86,7 +86,7 @@ lint: $(VENV)/dev
 	$(BIN)/codespell *.md docs iln_stream services
 	$(BIN)/mypy
 
-# Files generated from code: JSON Schemas, the dashboard, and pages: settings, metrics, commands, messages, changes, options.
+# Files generated from code: JSON Schemas, the dashboard, and pages: settings, metrics, commands, changes, options.
 docs: $(VENV)/dev
 	$(BIN)/python docs/json_schemas.py
 	$(BIN)/python services/grafana/dashboard
@@ -94,7 +94,6 @@ docs: $(VENV)/dev
 	$(BIN)/python docs/forms_table.py
 	$(BIN)/python docs/metrics_table.py
 	$(BIN)/python docs/commands_table.py
-	$(BIN)/python docs/messages_table.py
 	$(BIN)/python docs/changing_table.py
 	$(BIN)/python docs/learner_options_table.py
 
