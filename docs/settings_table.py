@@ -30,7 +30,7 @@ def tables(kind: type[CommandSettings] = Settings) -> str:
 
 def table(kind: type[CommandSettings], names: Iterable[str]) -> str:
     """Return some settings as a table."""
-    head = "| flag | variable | TOML key | default | meaning |\n|---|---|---|---|---|\n"
+    head = "| setting | default | meaning |\n|---|---|---|\n"
     return head + "\n".join(_row(kind, name) for name in names)
 
 
@@ -43,9 +43,7 @@ def _row(kind: type[CommandSettings], name: str) -> str:
     field = kind.model_fields[name]
     default = field.get_default(call_default_factory=True)
     cells = (
-        f"`--{name.replace('_', '-')}`",
-        f"`{kind.model_config['env_prefix']}{name.upper()}`",
-        f"`{name}`",
+        f'<a id="{name}"></a>`{name}`',
         "unset" if default in (None, ()) else f"`{default_text(default)}`",
         (field.description or "").replace("|", "\\|"),
     )
