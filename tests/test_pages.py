@@ -43,10 +43,10 @@ RUN_ELSEWHERE = {
 NOT_RUN = {
     ("client.md", "Client("): "needs a server with these certificates",
     ("fields.md", "from google.protobuf.json_format"): "needs a message class that protoc made",
-    ("how_to_kubernetes.md", "docker build"): "needs a Docker engine; tests/stack builds the image",
-    ("how_to_kubernetes.md", "openssl rand"): "needs a cluster; tests/services checks the secrets",
-    ("how_to_kubernetes.md", "kubectl apply"): "needs a cluster; tests/services checks the files",
-    ("how_to_kubernetes.md", "kubectl port-forward"): "needs a cluster; tests/services runs curl",
+    ("deploy.md", "docker build"): "needs a Docker engine; tests/stack builds the image",
+    ("deploy.md", "openssl rand"): "needs a cluster; tests/services checks the secrets",
+    ("deploy.md", "kubectl apply"): "needs a cluster; tests/services checks the files",
+    ("deploy.md", "kubectl port-forward"): "needs a cluster; tests/services runs curl",
     ("spark.md", "spark-submit"): "needs Spark; tests/spark/test_job.py runs the job",
     ("workers.md", "iln-stream run"): "needs a topic of Kafka with two partitions; "
     "tests/service/test_worker_processes.py has one",
