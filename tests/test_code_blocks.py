@@ -31,7 +31,7 @@ from iln_stream.service import Settings
 from iln_stream.serving.settings import ApiSettings
 
 PROGRAMS = ("awk", "cat", "curl", "docker", "echo", "grep", "install", "IFS=", "keytool", "kubectl",
-            "openssl", "pip", "printf", "schemathesis", "sleep", "spark-submit", "tail", "TOKEN=",
+            "openssl", "pip", "printf", "sleep", "spark-submit", "tail", "TOKEN=",
             "until", "for", "done", "do")  # fmt: skip
 """Other programs that commands of the documents call."""
 

@@ -35,13 +35,12 @@ SESSIONS = ("river.md", "using.md")
 """Pages whose Python blocks are sessions in an interpreter."""
 
 RUN_ELSEWHERE = {
-    "client.md": "serving/client/test_page.py",
     "how_to_secure_kafka.md": "streams/kafka/test_tls_sasl.py",
 }
 """Tests of other folders that run the blocks of a page."""
 
 NOT_RUN = {
-    ("client.md", "Client("): "needs a server with these certificates",
+    ("http_api.md", "Client("): "needs a server with these certificates",
     ("fields.md", "from google.protobuf.json_format"): "needs a message class that protoc made",
     ("deploy.md", "docker build"): "needs a Docker engine; tests/stack builds the image",
     ("deploy.md", "openssl rand"): "needs a cluster; tests/services checks the secrets",
@@ -298,10 +297,8 @@ def test_late_labels(here: Path) -> None:
 @pytest.mark.thorough
 def test_predictions(here: Path) -> None:
     """With the page's settings each prediction has nested intervals that contain it."""
-    said, plotted = run_shell_blocks("predictions.md", here)
-    assert "200 events, 0 dead letters" in said
-    assert "written: predictions.png" in plotted
-    assert (here / "predictions.png").read_bytes().startswith(b"\x89PNG")
+    (here / "learn.toml").write_text(blocks("http_api.md", "toml")[0])
+    Service(Settings.load(here / "learn.toml", metrics_port=0)).run()
     found = (here / "predictions.jsonl").read_text().splitlines()
     assert len(found) == 200
     for each in map(read_prediction, found):
