@@ -1,4 +1,4 @@
-"""docs/changing.md and the options of learners say what the code does."""
+"""docs/restart.md and the options of learners say what the code does."""
 
 import runpy
 from pathlib import Path

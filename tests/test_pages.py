@@ -190,26 +190,6 @@ def test_forecasts(here: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_history(here: Path) -> None:
-    """The history is learned and shown, and the run then predicts the log alone; one command ends
-    with the same learner as two, and files with other names and separators are learned."""
-    (here / "learn.toml").write_text(blocks("history.md", "toml")[0])
-    _, _, two_commands, one_command, export, *_ = run_shell_blocks("history.md", here)
-    assert "history (history.csv): 4 events, 0 dead letters" in two_commands
-    assert "the log goes on at offset 0 of log-events:0" in two_commands
-    assert "history.csv: 4 events, 4 of them learned" in two_commands
-    assert "\n2 events, 0 dead letters" in two_commands
-    first, second = (each["y_pred"] for each in lines(here / "predictions.jsonl"))
-    assert 8.0 <= second <= first <= 12.5  # not the 0 of a new learner
-    assert "history (history.csv): 4 events" in one_command
-    two, one = saved(here / "state", "log-events"), saved(here / "both", "log-events")
-    assert two.learner == one.learner
-    assert two.header.configuration == one.header.configuration
-    assert two.header.positions == one.header.positions == {("log-events", 0): 2}
-    assert "history (export.csv): 2 events, 0 dead letters" in export
-
-
-@pytest.mark.thorough
 def test_kafka(here: Path) -> None:
     """One learner has the records of all twelve partitions."""
     (said,) = run_shell_blocks("kafka.md", here)
@@ -310,11 +290,13 @@ def test_predictions(here: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_recovery(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_restart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each row that the table names is in `inspect`; the card and the prediction name the same
-    stream and model. The loaded learner has learned all events, and explains by the inputs."""
-    (said,) = run_shell_blocks("recovery.md", here)
-    page = (DOCS / "recovery.md").read_text(encoding="utf-8")
+    stream and model. The loaded learner has learned all events, and explains by the inputs. The
+    history is learned and shown, and the run then predicts the log alone."""
+    (here / "learn.toml").write_text(blocks("restart.md", "toml")[0])
+    said, _, warm = run_shell_blocks("restart.md", here)
+    page = (DOCS / "restart.md").read_text(encoding="utf-8")
     table = page[page.index("| question |") :].partition("\n\n")[0]
     *questions, _, _ = table.splitlines()[2:]  # the last two are not of `inspect`
     shown = {name for line in questions for name in re.findall("`([^`]+)`", line)}
@@ -325,10 +307,16 @@ def test_recovery(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     last = json.loads(values(here / "friedman.db", "predictions")[-1])
     assert (last["stream"], last["offset"]) == (card["data"]["stream"], 499)
     assert {"name", "version"} <= last["model"].keys()
-    run_python("recovery.md")
+    run_python("restart.md")
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("500 ")
     assert set(re.findall(r"'(\w+)'", second)) <= {str(i) for i in range(10)}
+    assert "history (history.csv): 4 events, 0 dead letters" in warm
+    assert "the log goes on at offset 0 of log-events:0" in warm
+    assert "history.csv: 4 events, 4 of them learned" in warm
+    assert "\n2 events, 0 dead letters" in warm
+    before, after = (each["y_pred"] for each in lines(here / "predictions.jsonl"))
+    assert 8.0 <= after <= before <= 12.5  # not the 0 of a new learner
 
 
 @pytest.mark.thorough
