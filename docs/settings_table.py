@@ -1,4 +1,4 @@
-"""Rewrites the tables of settings in settings.md, http_api.md, page.md and spark.md of docs/."""
+"""Rewrites the tables of settings in settings.md, http_api.md, page.md and scaling.md of docs/."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +15,7 @@ TABLES: dict[Path, type[CommandSettings]] = {
     DOCS / "settings.md": Settings,
     DOCS / "http_api.md": ApiSettings,
     DOCS / "page.md": PageSettings,
-    DOCS / "spark.md": SparkSettings,
+    DOCS / "scaling.md": SparkSettings,
 }
 
 

@@ -27,7 +27,7 @@ from iln_stream.service.streams import OF_LABELS, settings_of_labels
 from iln_stream.snapshots import snapshot_at
 
 PYTHON: dict[str, dict[str, Any]] = {
-    "spark.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]},
+    "scaling.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]},
 }
 """Pages whose Python blocks only have to run, with the names that they take for granted."""
 
@@ -46,8 +46,8 @@ NOT_RUN = {
     ("deploy.md", "openssl rand"): "needs a cluster; tests/services checks the secrets",
     ("deploy.md", "kubectl apply"): "needs a cluster; tests/services checks the files",
     ("deploy.md", "kubectl port-forward"): "needs a cluster; tests/services runs curl",
-    ("spark.md", "spark-submit"): "needs Spark; tests/spark/test_job.py runs the job",
-    ("workers.md", "iln-stream run"): "needs a topic of Kafka with two partitions; "
+    ("scaling.md", "spark-submit"): "needs Spark; tests/spark/test_job.py runs the job",
+    ("scaling.md", "iln-stream run"): "needs a topic of Kafka with two partitions; "
     "tests/service/test_worker_processes.py has one",
 }
 """Python and shell blocks that no test runs, by page and how they begin, with the reason."""
