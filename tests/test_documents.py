@@ -11,6 +11,7 @@ from pathlib import Path
 import learner_options_table
 import pytest
 import settings_table
+import words
 import yaml
 from generated import code, markers, rewritten_part
 from json_schemas import schemas
@@ -126,6 +127,12 @@ def test_readme_is_short() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     assert len(text.splitlines()) <= 100
     assert "![" in text[:1000]
+
+
+@pytest.mark.parametrize("kind", words.LIMITS)
+def test_pages_stay_short(kind: str) -> None:
+    """The pages of a kind have no more words than their limit (`make words`)."""
+    assert sum(words.counted()[kind].values()) <= words.LIMITS[kind]
 
 
 # docs/messages.md
