@@ -1,6 +1,6 @@
 // Scores of the site's search: Sphinx's own, but pages of research and for contributors, and
 // objects of the Python API, come after pages for users. tests/test_search.py has the same scores.
-const LATER = ["CHANGELOG", "accuracy", "architecture", "benchmarks", "endurance", "experiments", "lab_notebook", "paper", "quality", "research_api"];
+const LATER = ["CHANGELOG", "accuracy", "architecture", "benchmarks", "endurance", "experiments", "lab_notebook", "paper", "research", "research_api"];
 
 var Scorer = {
   score: ([page, title, anchor, description, score, file, kind]) =>
