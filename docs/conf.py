@@ -25,6 +25,7 @@ html_theme = "furo"
 html_title = "iln_stream"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = "_static/scorer.js"
 html_copy_source = False
 html_show_sphinx = False
 

@@ -1,9 +1,8 @@
-"""Rewrites docs/metrics.md: every metric, its panel and its alert, read from the code."""
+"""Rewrites docs/metrics.md: every metric and its alerts, read from the code."""
 
 import ast
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -15,9 +14,7 @@ from iln_stream.reporting import ESSENTIAL
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "metrics.md"
-DASHBOARDS = sorted((ROOT / "services" / "grafana" / "dashboards").glob("*.json"))
 RULES = ROOT / "services" / "prometheus" / "rules.yml"
-RENAMED = RULES.with_name("renamed.yml")
 
 KINDS = {
     "Counter": "counter",
@@ -83,31 +80,12 @@ def _literal(node: ast.expr) -> object:
         return None
 
 
-def panels(metric: str) -> Iterator[str]:
-    """Yield the titles of the panels that show a metric."""
-    for panel in _all_panels(_panels()):
-        if any(_names(target["expr"], metric) for target in panel.get("targets") or ()):
-            yield panel["title"]
-
-
-def _all_panels(panels: list[dict]) -> Iterator[dict]:
-    for panel in panels:
-        yield panel
-        yield from _all_panels(panel.get("panels") or [])
-
-
 def alerts(metric: str) -> Iterator[str]:
     """Yield the names of the alerts whose expressions use a metric."""
     for group in _rules()["groups"]:
         for rule in group["rules"]:
             if "alert" in rule and _names(rule["expr"], metric):
                 yield rule["alert"]
-
-
-@cache
-def _panels() -> list[dict]:
-    made = [json.loads(path.read_text(encoding="utf-8")) for path in DASHBOARDS]
-    return [panel for each in made for panel in each["panels"]]
 
 
 @cache
@@ -119,32 +97,17 @@ def _names(expression: str, metric: str) -> bool:
     return re.search(rf"\b{metric}(_bucket|_count|_sum)?\b", expression) is not None
 
 
-def renamed() -> str:
-    """Return the old names with the expressions that replace them, as a table."""
-    rules = yaml.safe_load(RENAMED.read_text(encoding="utf-8"))["groups"][0]["rules"]
-    rows = ["| name in release 0.2 | expression now |", "|---|---|"]
-    for rule in rules:
-        now = re.sub(
-            r'^sum without \([\w, ]*\) \((label_replace\()?|, "\w+", "\$1".*', "", rule["expr"]
-        )
-        now = re.sub(r"\)$", "", now).replace("|", "\\|")
-        rows.append(f"| `{rule['record']}` | `{now}` |")
-    return "\n".join(rows)
-
-
-def table() -> str:
-    """Return all metrics as a table."""
-    rows = ["| metric | type | labels | meaning | panel | alert |", "|---|---|---|---|---|---|"]
-    for metric in metrics().values():
-        linked = (f"[{each}](runbooks.md#{each.lower()})" for each in alerts(metric.name))
-        labels = ", ".join(f"`{each}`" for each in metric.labels)
+def table(names: Iterable[str]) -> str:
+    """Return some metrics as a table."""
+    declared = metrics()
+    rows = ["| metric | type | labels | meaning | alerts |", "|---|---|---|---|---|"]
+    for metric in (declared[name] for name in names):
         cells = (
-            f"**`{metric.name}`**" if metric.name in ESSENTIAL else f"`{metric.name}`",
+            f'<a id="{metric.name}"></a>`{metric.name}`',
             metric.kind,
-            labels,
+            ", ".join(f"`{each}`" for each in metric.labels),
             metric.meaning.replace("|", "\\|"),
-            ", ".join(panels(metric.name)).replace("|", "\\|"),
-            ", ".join(linked),
+            ", ".join(f"[{each}](#{each.lower()})" for each in alerts(metric.name)),
         )
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
@@ -152,7 +115,8 @@ def table() -> str:
 
 def rewritten(text: str) -> str:
     """Return the page's text with the tables between its markers brought up to date."""
-    return rewritten_part(rewritten_part(text, "metrics", table()), "renamed", renamed())
+    others = [name for name in metrics() if name not in ESSENTIAL]
+    return rewritten_part(rewritten_part(text, "ten", table(ESSENTIAL)), "metrics", table(others))
 
 
 if __name__ == "__main__":

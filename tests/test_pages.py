@@ -26,7 +26,7 @@ from iln_stream.service import Service, Settings
 from iln_stream.service.streams import OF_LABELS, settings_of_labels
 
 PYTHON: dict[str, dict[str, Any]] = {
-    "spark.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]},
+    "scaling.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]},
 }
 """Pages whose Python blocks only have to run, with the names that they take for granted."""
 
@@ -34,20 +34,19 @@ SESSIONS = ("river.md", "using.md")
 """Pages whose Python blocks are sessions in an interpreter."""
 
 RUN_ELSEWHERE = {
-    "client.md": "serving/client/test_page.py",
     "sources.md": "streams/kafka/test_tls_sasl.py",
 }
 """Tests of other folders that run the blocks of a page."""
 
 NOT_RUN = {
-    ("client.md", "Client("): "needs a server with these certificates",
+    ("http_api.md", "Client("): "needs a server with these certificates",
     ("fields.md", "from google.protobuf.json_format"): "needs a message class that protoc made",
-    ("how_to_kubernetes.md", "docker build"): "needs a Docker engine; tests/stack builds the image",
-    ("how_to_kubernetes.md", "openssl rand"): "needs a cluster; tests/services checks the secrets",
-    ("how_to_kubernetes.md", "kubectl apply"): "needs a cluster; tests/services checks the files",
-    ("how_to_kubernetes.md", "kubectl port-forward"): "needs a cluster; tests/services runs curl",
-    ("spark.md", "spark-submit"): "needs Spark; tests/spark/test_job.py runs the job",
-    ("workers.md", "iln-stream run"): "needs a topic of Kafka with two partitions; "
+    ("deploy.md", "docker build"): "needs a Docker engine; tests/stack builds the image",
+    ("deploy.md", "openssl rand"): "needs a cluster; tests/services checks the secrets",
+    ("deploy.md", "kubectl apply"): "needs a cluster; tests/services checks the files",
+    ("deploy.md", "kubectl port-forward"): "needs a cluster; tests/services runs curl",
+    ("scaling.md", "spark-submit"): "needs Spark; tests/spark/test_job.py runs the job",
+    ("scaling.md", "iln-stream run"): "needs a topic of Kafka with two partitions; "
     "tests/service/test_worker_processes.py has one",
 }
 """Python and shell blocks that no test runs, by page and how they begin, with the reason."""
@@ -193,26 +192,6 @@ def test_forecasts(here: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_history(here: Path) -> None:
-    """The history is learned and shown, and the run then predicts the log alone; one command ends
-    with the same learner as two, and files with other names and separators are learned."""
-    (here / "learn.toml").write_text(blocks("history.md", "toml")[0])
-    _, _, two_commands, one_command, export, *_ = run_shell_blocks("history.md", here)
-    assert "history (history.csv): 4 events, 0 dead letters" in two_commands
-    assert "the log goes on at offset 0 of log-events:0" in two_commands
-    assert "history.csv: 4 events, 4 of them learned" in two_commands
-    assert "\n2 events, 0 dead letters" in two_commands
-    first, second = (each["y_pred"] for each in lines(here / "predictions.jsonl"))
-    assert 8.0 <= second <= first <= 12.5  # not the 0 of a new learner
-    assert "history (history.csv): 4 events" in one_command
-    two, one = saved(here / "state", "log-events"), saved(here / "both", "log-events")
-    assert two.learner == one.learner
-    assert two.header.configuration == one.header.configuration
-    assert two.header.positions == one.header.positions == {("log-events", 0): 2}
-    assert "history (export.csv): 2 events, 0 dead letters" in export
-
-
-@pytest.mark.thorough
 def test_kafka_in_production(broker: KafkaBroker, tmp_path: Path) -> None:
     """Each topic that the page's settings name is created by the page's commands, with the marks of
     replayed letters as long as the letters. A run with the settings learns, skips a repeat,
@@ -277,10 +256,8 @@ def test_late_labels() -> None:
 @pytest.mark.thorough
 def test_predictions(here: Path) -> None:
     """With the page's settings each prediction has nested intervals that contain it."""
-    said, plotted = run_shell_blocks("predictions.md", here)
-    assert "200 events, 0 dead letters" in said
-    assert "written: predictions.png" in plotted
-    assert (here / "predictions.png").read_bytes().startswith(b"\x89PNG")
+    (here / "learn.toml").write_text(blocks("http_api.md", "toml")[0])
+    Service(Settings.load(here / "learn.toml", metrics_port=0)).run()
     found = (here / "predictions.jsonl").read_text().splitlines()
     assert len(found) == 200
     for each in map(read_prediction, found):
@@ -292,11 +269,13 @@ def test_predictions(here: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_recovery(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_restart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each row that the table names is in `inspect`; the card and the prediction name the same
-    stream and model. The loaded learner has learned all events, and explains by the inputs."""
-    (said,) = run_shell_blocks("recovery.md", here)
-    page = (DOCS / "recovery.md").read_text(encoding="utf-8")
+    stream and model. The loaded learner has learned all events, and explains by the inputs. The
+    history is learned and shown, and the run then predicts the log alone."""
+    (here / "learn.toml").write_text(blocks("restart.md", "toml")[0])
+    said, _, warm = run_shell_blocks("restart.md", here)
+    page = (DOCS / "restart.md").read_text(encoding="utf-8")
     table = page[page.index("| question |") :].partition("\n\n")[0]
     *questions, _, _ = table.splitlines()[2:]  # the last two are not of `inspect`
     shown = {name for line in questions for name in re.findall("`([^`]+)`", line)}
@@ -307,10 +286,16 @@ def test_recovery(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     last = json.loads(values(here / "friedman.db", "predictions")[-1])
     assert (last["stream"], last["offset"]) == (card["data"]["stream"], 499)
     assert {"name", "version"} <= last["model"].keys()
-    run_python("recovery.md")
+    run_python("restart.md")
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("500 ")
     assert set(re.findall(r"'(\w+)'", second)) <= {str(i) for i in range(10)}
+    assert "history (history.csv): 4 events, 0 dead letters" in warm
+    assert "the log goes on at offset 0 of log-events:0" in warm
+    assert "history.csv: 4 events, 4 of them learned" in warm
+    assert "\n2 events, 0 dead letters" in warm
+    before, after = (each["y_pred"] for each in lines(here / "predictions.jsonl"))
+    assert 8.0 <= after <= before <= 12.5  # not the 0 of a new learner
 
 
 def with_free_ports(script: str) -> str:
