@@ -97,10 +97,11 @@ def search(query: str) -> list[str]:
                 score = round(TITLE * len(query) / len(heading)) + (heading == page.headings[0])
                 scores[name] = max(score, scores.get(name, 0))
     wanted = {*stems(query)}
-    found = [{name: of(word, pages[name]) for name in pages} for word in wanted]
-    for name in pages:
-        if wanted and all(each[name] for each in found):
-            scores[name] = max(scores.get(name, 0), *(each[name] for each in found))
+    enough = {len(wanted), sum(len(word) > 2 for word in wanted)} - {0}
+    for name, page in pages.items():
+        found = [score for word in wanted if (score := of(word, page))]
+        if len(found) in enough:
+            scores[name] = max(scores.get(name, 0), *found)
     for name in scores:
         if words.kind(name) != "user":
             scores[name] /= LATER
