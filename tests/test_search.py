@@ -34,7 +34,7 @@ SEARCHES = {
     "csv": "fields",
     "delayed labels": "late_labels http_api",
     "docker": "deploy",
-    "drift detection": "metrics",
+    "drift detection": "metrics troubleshooting",
     "exactly once": "guarantees",
     "exit code": "messages",
     "hyperparameters": "settings",
