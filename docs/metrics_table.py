@@ -30,6 +30,10 @@ OF_PROCESS = ("serving", "service/supervisor.py", "service/merged.py")
 """Places whose metrics are those of a process, not of a learner: they name all their labels."""
 
 
+OF_LEARNER = ("model", "partition")
+"""The first labels of all metrics of a learner, which the page says once."""
+
+
 class Metric(NamedTuple):
     """One metric, as the code declares it."""
 
@@ -45,7 +49,7 @@ def metrics() -> dict[str, Metric]:
     for file, nodes in code().items():
         of_process = file.startswith(OF_PROCESS)
         for call in (node for node in nodes if isinstance(node, ast.Call)):
-            if metric := _declared(call, () if of_process else ("model", "partition")):
+            if metric := _declared(call, () if of_process else OF_LEARNER):
                 found[metric.name] = metric
     return dict(sorted(found.items()))
 
@@ -100,16 +104,15 @@ def _names(expression: str, metric: str) -> bool:
 def table(names: Iterable[str]) -> str:
     """Return some metrics as a table."""
     declared = metrics()
-    rows = ["| metric | type | labels | meaning | alerts |", "|---|---|---|---|---|"]
+    rows = ["| metric | type | meaning |", "|---|---|---|"]
     for metric in (declared[name] for name in names):
-        cells = (
-            f'<a id="{metric.name}"></a>`{metric.name}`',
-            metric.kind,
-            ", ".join(f"`{each}`" for each in metric.labels),
-            metric.meaning.replace("|", "\\|"),
-            ", ".join(f"[{each}](#{each.lower()})" for each in alerts(metric.name)),
-        )
-        rows.append(f"| {' | '.join(cells)} |")
+        labels = metric.labels[2:] if metric.labels[:2] == OF_LEARNER else metric.labels
+        kind = f"{metric.kind} by {', '.join(f'`{each}`' for each in labels)}"
+        meaning = metric.meaning.replace("|", "\\|")
+        if named := ", ".join(f"[{each}](#{each.lower()})" for each in alerts(metric.name)):
+            meaning += f" Alerts: {named}."
+        anchor = f'<a id="{metric.name}"></a>'
+        rows.append(f"| {anchor}`{metric.name}` | {kind if labels else metric.kind} | {meaning} |")
     return "\n".join(rows)
 
 

@@ -25,7 +25,7 @@ LATER = 10
 SEARCHES = {
     "A/B test": "champion_and_challengers restart",
     "alert": "metrics deploy",
-    "anomaly": "troubleshooting how_accurate index",
+    "anomaly": "troubleshooting",
     "authentication": "http_api sources",
     "backfill": "restart",
     "classification": "classes",
@@ -34,7 +34,7 @@ SEARCHES = {
     "csv": "fields",
     "delayed labels": "late_labels http_api",
     "docker": "deploy",
-    "drift detection": "metrics concepts",
+    "drift detection": "metrics troubleshooting",
     "exactly once": "guarantees",
     "exit code": "messages",
     "feature importance": "using",
@@ -47,7 +47,7 @@ SEARCHES = {
     "per-entity models": "keys scaling",
     "predictions": "http_api",
     "prometheus": "deploy metrics",
-    "retrain": "restart index",
+    "retrain": "restart",
     "rollback": "restart",
     "shadow": "restart champion_and_challengers",
     "slow": "troubleshooting",
@@ -100,10 +100,11 @@ def search(query: str) -> list[str]:
                 score = round(TITLE * len(query) / len(heading)) + (heading == page.headings[0])
                 scores[name] = max(score, scores.get(name, 0))
     wanted = {*stems(query)}
-    found = [{name: of(word, pages[name]) for name in pages} for word in wanted]
-    for name in pages:
-        if wanted and all(each[name] for each in found):
-            scores[name] = max(scores.get(name, 0), *(each[name] for each in found))
+    enough = {len(wanted), sum(len(word) > 2 for word in wanted)} - {0}
+    for name, page in pages.items():
+        found = [score for word in wanted if (score := of(word, page))]
+        if len(found) in enough:
+            scores[name] = max(scores.get(name, 0), *found)
     for name in scores:
         if words.kind(name) != "user":
             scores[name] /= LATER
