@@ -33,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-all test-thorough warm test-quick test-lowest test-highest test-newest test-spark test-stack lint docs site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance damage release clean
+.PHONY: demo test test-all test-thorough warm test-quick test-lowest test-highest test-newest test-spark test-stack lint docs words site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance damage release clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -86,7 +86,7 @@ lint: $(VENV)/dev
 	$(BIN)/codespell *.md docs iln_stream services
 	$(BIN)/mypy
 
-# Files generated from code: JSON Schemas, the dashboard, and pages: settings, metrics, commands, messages, changes, options.
+# Files generated from code: JSON Schemas, the dashboard, and pages: settings, metrics, commands, changes, options.
 docs: $(VENV)/dev
 	$(BIN)/python docs/json_schemas.py
 	$(BIN)/python services/grafana/dashboard
@@ -94,9 +94,12 @@ docs: $(VENV)/dev
 	$(BIN)/python docs/forms_table.py
 	$(BIN)/python docs/metrics_table.py
 	$(BIN)/python docs/commands_table.py
-	$(BIN)/python docs/messages_table.py
 	$(BIN)/python docs/changing_table.py
 	$(BIN)/python docs/learner_options_table.py
+
+# Words of each page, and their sums beside the limits.
+words: $(VENV)/dev
+	$(BIN)/python docs/words.py
 
 # The documentation as a site, in out/site.
 site: $(VENV)/dev

@@ -1,4 +1,4 @@
-"""Rewrites the table in docs/changing.md: which settings a running deployment may change.
+"""Rewrites the table in docs/restart.md: which settings a running deployment may change.
 
 What needs a rebuild is read from the code: a setting that changes the configuration stored in a
 snapshot (`service/recovery.py`) makes a run refuse that snapshot.
@@ -14,7 +14,7 @@ from iln_stream.service import SETTING_GROUPS, Settings
 from iln_stream.service.learners import OF_CONTEST
 from iln_stream.service.recovery import configuration
 
-PAGE = Path(__file__).parent / "changing.md"
+PAGE = Path(__file__).parent / "restart.md"
 
 OF_FOLDER = ("source", "topic", "partitions", "learner_per", "horizon", "snapshots")
 """Settings that name the folders of snapshots: with another value a run looks elsewhere."""
@@ -62,7 +62,7 @@ def classes() -> dict[str, list[str]]:
         if name in OF_FOLDER:
             kind = "another model"
         elif name in OF_CONTEST:
-            kind = "rules of its own"
+            kind = "special rules"
         elif name in stored:
             kind = "needs a rebuild"
         elif name in OF_FIRST_RUN:
@@ -75,8 +75,8 @@ def classes() -> dict[str, list[str]]:
 
 MEANINGS = {
     "needs a rebuild": "the run refuses the snapshot, names the setting, and ends with exit code 2",
-    "another model": "these settings name the folder of the snapshots: see below",
-    "rules of its own": "see [challengers that come and go]"
+    "another model": "these settings name the folder of the snapshots",
+    "special rules": "see [challengers that come and go]"
     "(champion_and_challengers.md#challengers-that-come-and-go)",
     "no effect": "the run resumes from its snapshot and does not use them; a rebuild does",
     "may change": "the run resumes with the new value",

@@ -20,8 +20,8 @@ SETTINGS = {
 }
 """Names of settings by the page that lists them."""
 
-FEW = 12
-"""A command with more settings as flags refers to the page of settings."""
+COMMON = ("config", "help_all")
+"""Options that many commands have, which the head of the page explains."""
 
 
 def sections() -> str:
@@ -42,21 +42,34 @@ def _section(command: click.Command, path: str) -> str:
         each
         for each in command.params
         if each.param_type_name == "option"
-        and each.name != "help_all"
+        and each.name not in COMMON
         and (each.name in Settings.model_fields or not each.hidden)
     ]
     arguments = [each for each in command.params if each.param_type_name == "argument"]
-    usage = " ".join((path, *map(_usage, arguments)))
-    parts = [f"## {path}", f"`{usage}`", _paragraph(command.help)]
+    parts = [f"## {path}", _paragraph(command.help)]
+    if arguments:
+        parts.insert(1, f"`{' '.join((path, *map(_usage, arguments)))}`")
     for page, settings in SETTINGS.items():
         named = [each for each in options if each.name in settings]
-        if len(named) > FEW and len(named) > 0.8 * len(settings):
-            options = [each for each in options if each.name not in settings]
+        if len(named) > 0.8 * len(settings):
             parts.append(f"Takes the [settings]({page}) as flags.")
             break
+    else:
+        named = [each for each in options if _is_setting(each)]
+        if named:
+            flags = ", ".join(f"`{each.opts[0]}`" for each in named)
+            parts.append(f"Takes these [settings](settings.md): {flags}.")
+    options = [each for each in options if each not in named]
     if rows := [_row(each) for each in (*arguments, *options)]:
         parts.append("\n".join(("| option | meaning |", "|---|---|", *rows)))
     return "\n\n".join(parts)
+
+
+def _is_setting(option: click.Parameter) -> bool:
+    """Return whether an option is a setting of `run`, with its meaning."""
+    field = Settings.model_fields.get(option.name or "")
+    meaning = _paragraph(getattr(option, "help", None))
+    return field is not None and meaning.startswith(_paragraph(field.description))
 
 
 def _usage(argument: click.Parameter) -> str:

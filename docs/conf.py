@@ -1,6 +1,7 @@
 """Sphinx's configuration: `make site` builds docs/ into out/site."""
 
 import re
+from pathlib import Path
 
 from sphinx.application import Sphinx
 
@@ -25,6 +26,7 @@ html_theme = "furo"
 html_title = "iln_stream"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_copy_source = False
 html_show_sphinx = False
 

@@ -1,4 +1,7 @@
-"""Rewrites docs/learner_options.md: options of all learners, from signatures and docstrings."""
+"""Rewrites the options of learners in docs, from signatures and docstrings.
+
+Those of the service's own learners are in settings.md, the others in research_api.md.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -12,7 +15,7 @@ from generated import rewritten_part
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.service.learners import LEARNERS, NAMED, OF_SAMPLING, pool
 
-PAGE = Path(__file__).parent / "learner_options.md"
+DOCS = Path(__file__).parent
 
 INSIDE: dict[str, type] = {
     "shrinking-gradient": ShrinkingGradient,
@@ -123,9 +126,12 @@ def plain(text: str) -> str:
     return text.replace("None:", "Unset:").replace("is None", "is unset")
 
 
-def sections() -> str:
-    """Return all learners in Markdown, a section each."""
-    return "\n\n".join(_section(name) for name in makers())
+def pages() -> dict[Path, list[str]]:
+    """Return the pages, each with the learners whose options it has."""
+    return {
+        DOCS / "settings.md": list(NAMED),
+        DOCS / "research_api.md": [name for name in makers() if name not in NAMED],
+    }
 
 
 def _section(name: str) -> str:
@@ -136,7 +142,7 @@ def _section(name: str) -> str:
             shown += ", unset with `horizon`"
         meaning = plain(each.meaning).replace("|", "\\|")
         rows.append(f"| `{each.name}` | {shown} | {meaning} |")
-    return "\n".join((f"## {name}\n", *rows))
+    return "\n".join((f"### {name}\n", *rows))
 
 
 def _literal(value: object) -> str:
@@ -148,10 +154,11 @@ def _literal(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def rewritten(text: str) -> str:
-    """Return the page's text with the tables between its markers brought up to date."""
-    return rewritten_part(text, "options", sections())
+def rewritten(text: str, names: list[str]) -> str:
+    """Return a page's text with the options of these learners brought up to date."""
+    return rewritten_part(text, "options", "\n\n".join(map(_section, names)))
 
 
 if __name__ == "__main__":
-    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page, names in pages().items():
+        page.write_text(rewritten(page.read_text("utf-8"), names), encoding="utf-8")

@@ -1,9 +1,8 @@
-"""Rewrites docs/metrics.md: every metric, its panel and its alert, read from the code."""
+"""Rewrites docs/metrics.md: every metric and its alerts, read from the code."""
 
 import ast
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -15,9 +14,7 @@ from iln_stream.reporting import ESSENTIAL
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "metrics.md"
-DASHBOARDS = sorted((ROOT / "services" / "grafana" / "dashboards").glob("*.json"))
 RULES = ROOT / "services" / "prometheus" / "rules.yml"
-RENAMED = RULES.with_name("renamed.yml")
 
 KINDS = {
     "Counter": "counter",
@@ -31,6 +28,10 @@ KINDS = {
 
 OF_PROCESS = ("serving", "service/supervisor.py", "service/merged.py")
 """Places whose metrics are those of a process, not of a learner: they name all their labels."""
+
+
+OF_LEARNER = ("model", "partition")
+"""The first labels of all metrics of a learner, which the page says once."""
 
 
 class Metric(NamedTuple):
@@ -48,7 +49,7 @@ def metrics() -> dict[str, Metric]:
     for file, nodes in code().items():
         of_process = file.startswith(OF_PROCESS)
         for call in (node for node in nodes if isinstance(node, ast.Call)):
-            if metric := _declared(call, () if of_process else ("model", "partition")):
+            if metric := _declared(call, () if of_process else OF_LEARNER):
                 found[metric.name] = metric
     return dict(sorted(found.items()))
 
@@ -83,31 +84,12 @@ def _literal(node: ast.expr) -> object:
         return None
 
 
-def panels(metric: str) -> Iterator[str]:
-    """Yield the titles of the panels that show a metric."""
-    for panel in _all_panels(_panels()):
-        if any(_names(target["expr"], metric) for target in panel.get("targets") or ()):
-            yield panel["title"]
-
-
-def _all_panels(panels: list[dict]) -> Iterator[dict]:
-    for panel in panels:
-        yield panel
-        yield from _all_panels(panel.get("panels") or [])
-
-
 def alerts(metric: str) -> Iterator[str]:
     """Yield the names of the alerts whose expressions use a metric."""
     for group in _rules()["groups"]:
         for rule in group["rules"]:
             if "alert" in rule and _names(rule["expr"], metric):
                 yield rule["alert"]
-
-
-@cache
-def _panels() -> list[dict]:
-    made = [json.loads(path.read_text(encoding="utf-8")) for path in DASHBOARDS]
-    return [panel for each in made for panel in each["panels"]]
 
 
 @cache
@@ -119,40 +101,25 @@ def _names(expression: str, metric: str) -> bool:
     return re.search(rf"\b{metric}(_bucket|_count|_sum)?\b", expression) is not None
 
 
-def renamed() -> str:
-    """Return the old names with the expressions that replace them, as a table."""
-    rules = yaml.safe_load(RENAMED.read_text(encoding="utf-8"))["groups"][0]["rules"]
-    rows = ["| name in release 0.2 | expression now |", "|---|---|"]
-    for rule in rules:
-        now = re.sub(
-            r'^sum without \([\w, ]*\) \((label_replace\()?|, "\w+", "\$1".*', "", rule["expr"]
-        )
-        now = re.sub(r"\)$", "", now).replace("|", "\\|")
-        rows.append(f"| `{rule['record']}` | `{now}` |")
-    return "\n".join(rows)
-
-
-def table() -> str:
-    """Return all metrics as a table."""
-    rows = ["| metric | type | labels | meaning | panel | alert |", "|---|---|---|---|---|---|"]
-    for metric in metrics().values():
-        linked = (f"[{each}](runbooks.md#{each.lower()})" for each in alerts(metric.name))
-        labels = ", ".join(f"`{each}`" for each in metric.labels)
-        cells = (
-            f"**`{metric.name}`**" if metric.name in ESSENTIAL else f"`{metric.name}`",
-            metric.kind,
-            labels,
-            metric.meaning.replace("|", "\\|"),
-            ", ".join(panels(metric.name)).replace("|", "\\|"),
-            ", ".join(linked),
-        )
-        rows.append(f"| {' | '.join(cells)} |")
+def table(names: Iterable[str]) -> str:
+    """Return some metrics as a table."""
+    declared = metrics()
+    rows = ["| metric | type | meaning |", "|---|---|---|"]
+    for metric in (declared[name] for name in names):
+        labels = metric.labels[2:] if metric.labels[:2] == OF_LEARNER else metric.labels
+        kind = f"{metric.kind} by {', '.join(f'`{each}`' for each in labels)}"
+        meaning = metric.meaning.replace("|", "\\|")
+        if named := ", ".join(f"[{each}](#{each.lower()})" for each in alerts(metric.name)):
+            meaning += f" Alerts: {named}."
+        anchor = f'<a id="{metric.name}"></a>'
+        rows.append(f"| {anchor}`{metric.name}` | {kind if labels else metric.kind} | {meaning} |")
     return "\n".join(rows)
 
 
 def rewritten(text: str) -> str:
     """Return the page's text with the tables between its markers brought up to date."""
-    return rewritten_part(rewritten_part(text, "metrics", table()), "renamed", renamed())
+    others = [name for name in metrics() if name not in ESSENTIAL]
+    return rewritten_part(rewritten_part(text, "ten", table(ESSENTIAL)), "metrics", table(others))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Rewrites the tables of settings in settings.md, http_api.md, page.md and spark.md of docs/."""
+"""Rewrites the tables of settings in settings.md, http_api.md, page.md and scaling.md of docs/."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +15,7 @@ TABLES: dict[Path, type[CommandSettings]] = {
     DOCS / "settings.md": Settings,
     DOCS / "http_api.md": ApiSettings,
     DOCS / "page.md": PageSettings,
-    DOCS / "spark.md": SparkSettings,
+    DOCS / "scaling.md": SparkSettings,
 }
 
 
@@ -30,7 +30,7 @@ def tables(kind: type[CommandSettings] = Settings) -> str:
 
 def table(kind: type[CommandSettings], names: Iterable[str]) -> str:
     """Return some settings as a table."""
-    head = "| flag | variable | TOML key | default | meaning |\n|---|---|---|---|---|\n"
+    head = "| setting | default | meaning |\n|---|---|---|\n"
     return head + "\n".join(_row(kind, name) for name in names)
 
 
@@ -43,9 +43,7 @@ def _row(kind: type[CommandSettings], name: str) -> str:
     field = kind.model_fields[name]
     default = field.get_default(call_default_factory=True)
     cells = (
-        f"`--{name.replace('_', '-')}`",
-        f"`{kind.model_config['env_prefix']}{name.upper()}`",
-        f"`{name}`",
+        f'<a id="{name}"></a>`{name}`',
         "unset" if default in (None, ()) else f"`{default_text(default)}`",
         (field.description or "").replace("|", "\\|"),
     )

@@ -1,4 +1,4 @@
-"""docs/changing.md and docs/learner_options.md say what the code does."""
+"""docs/restart.md and the options of learners say what the code does."""
 
 import runpy
 from pathlib import Path
@@ -81,10 +81,10 @@ def test_what_may_change_is_no_reason_to_refuse(learned: Path) -> None:
 def test_every_learner_has_its_options() -> None:
     """Each named learner has a section, and no option lacks a meaning; the options and defaults of
     the page build the learner, and an unknown one is refused."""
-    page = (DOCS / "learner_options.md").read_text("utf-8")
-    for name in OPTIONS["makers"]():
-        assert f"\n## {name}\n" in page
-        assert all(each.meaning for each in OPTIONS["options"](name)), name
+    for page, names in OPTIONS["pages"]().items():
+        for name in names:
+            assert f"\n### {name}\n" in page.read_text("utf-8")
+            assert all(each.meaning for each in OPTIONS["options"](name)), name
     for name in ("infinite-layer", "infinite-layer-classifier", "pool"):
         options = {each.name: each.default for each in OPTIONS["options"](name)}
         build_learner(Settings(learner=name, learner_options=options))

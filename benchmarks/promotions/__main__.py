@@ -10,7 +10,6 @@ All of it takes some twenty minutes on two cores. The pairs on bikes need ILN_DA
 import argparse
 import os
 from multiprocessing import get_context
-from pathlib import Path
 
 # One core each, set before numpy is imported.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -18,10 +17,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from benchmarks.long_streams.results import load, put  # noqa: E402
 from benchmarks.promotions.cells import cells  # noqa: E402
-from benchmarks.promotions.document import report  # noqa: E402
+from benchmarks.promotions.document import RESULTS, report  # noqa: E402
 from benchmarks.quality.unavailable import UnavailableError  # noqa: E402
-
-RESULTS = Path(__file__).parents[1] / "results" / "promotions.json"
 
 
 def main() -> None:

@@ -522,7 +522,7 @@ class LearnerSettings(SeedSettings):
         examples=[{"budget": 500}],
         description="Arguments of the learner: "
         "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`; "
-        "docs/learner_options.md lists all of them.",
+        "docs/settings.md lists all of them.",
     )
     class_weights: JsonObject = Field(
         default_factory=dict,

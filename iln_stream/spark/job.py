@@ -36,7 +36,7 @@ CONFIGURATION = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
-    # With it, each write of a key begins with a read (docs/spark.md has the measurement).
+    # With it, each write of a key begins with a read.
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     # A micro-batch uploads its changes, not a snapshot of RocksDB.
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",

@@ -144,11 +144,12 @@ def test_the_document_of_long_streams_shows_what_is_stored():
 
 def test_promotions():
     """Of clear improvements all are found at the first decision, and of none nothing is; the
-    document has a place for every table."""
+    document has the table of what is stored."""
     better = iter([np.full((CHUNK, 2), 0.5)] * 2)
     assert watching.events_to_promotion(better, 2, 2 * CHUNK).tolist() == [512.0, 512.0]
     equal = iter([np.zeros((CHUNK, 2))] * 2)
     assert watching.events_to_promotion(equal, 2, 2 * CHUNK).tolist() == [np.inf, np.inf]
     text = promotions.DOCUMENT.read_text("utf-8")
-    for name in promotions.TABLES:
-        assert text.count(f"<!-- promotions:{name}:begin -->") == 1
+    cells = results.load(promotions.RESULTS)
+    assert promotions.power(cells) in text
+    assert promotions.with_table(text, cells) == text

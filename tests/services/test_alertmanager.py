@@ -1,4 +1,4 @@
-"""docs/how_to_alerts.md: Prometheus and Alertmanager, as the page configures them."""
+"""docs/deploy.md: Prometheus and Alertmanager, as the page configures them."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from support.debian_programs import program
 from support.document import blocks
 from support.prometheus_server import promtool
 
-SCRAPING, ALERTING, ALERTMANAGER, OWN_RULES = blocks("how_to_alerts.md", "yaml")
+SCRAPING, ALERTING, ALERTMANAGER, OWN_RULES = blocks("deploy.md", "yaml")
 RULES = Path(__file__).parents[2] / "services" / "prometheus" / "rules.yml"
 
 

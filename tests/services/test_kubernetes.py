@@ -22,7 +22,9 @@ from iln_stream.serving.settings import ApiSettings
 
 TOP = Path(__file__).parents[2]
 MANIFESTS = TOP / "services" / "kubernetes"
-PAGE = (TOP / "docs" / "how_to_kubernetes.md").read_text()
+PAGE = (
+    (TOP / "docs" / "deploy.md").read_text().partition("\n## Kubernetes\n")[2].partition("\n## ")[0]
+)
 RESOURCES = [
     each
     for file in sorted(MANIFESTS.glob("*.yaml"))

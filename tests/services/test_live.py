@@ -304,8 +304,11 @@ def test_every_metric_is_documented_and_shown(addresses: list[str]) -> None:
     """docs/metrics.md has the type and the labels with which each metric is exported, once in an
     exposition; and each has a panel."""
     page = (SERVICES.parent / "docs" / "metrics.md").read_text("utf-8")
-    rows = re.findall(r"^\| \**`(iln_\w+)`\** \| (\w+) \| (.*?) \|", page, re.MULTILINE)
-    documented = {name: (kind, set(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
+    rows = re.findall(r"^\| <a id=\S+</a>`(iln_\w+)` \| (\w+)(.*?) \|", page, re.MULTILINE)
+    documented = {}
+    for name, kind, labels in rows:
+        common = () if name.startswith(("iln_api_", "iln_worker_")) else ("model", "partition")
+        documented[name] = (kind, {*common, *re.findall(r"`(\w+)`", labels)})
     found = {}
     for address in addresses:
         exposed = families(address)

@@ -9,7 +9,7 @@ from support.prometheus_server import promtool
 
 SERVICES = Path(__file__).parents[2] / "services"
 PROMETHEUS = SERVICES / "prometheus"
-RUNBOOKS = SERVICES.parent / "docs" / "runbooks.md"
+RUNBOOKS = SERVICES.parent / "docs" / "metrics.md"
 
 
 def test_prometheus_accepts_the_configuration_wherever_it_is_mounted(tmp_path: Path) -> None:
@@ -54,10 +54,10 @@ def test_every_alert_says_what_to_do() -> None:
 def test_every_alert_has_a_runbook() -> None:
     """Each alert links to a section of its own, with what it means, how to check, what to do."""
     document = RUNBOOKS.read_text(encoding="utf-8")
-    sections = dict(re.findall(r"^## (Iln\w+)\n(.*?)(?=^## |\Z)", document, re.M | re.S))
+    sections = dict(re.findall(r"^### (Iln\w+)\n(.*?)(?=^### |\Z)", document, re.M | re.S))
     assert list(sections) == [alert["alert"] for alert in alerts()]
     for alert in alerts():
-        link = f"docs/runbooks.md#{alert['alert'].lower()}"
+        link = f"docs/metrics.md#{alert['alert'].lower()}"
         assert alert["annotations"]["runbook"] == link
         parts = re.findall(r"^- \*\*([\w ]+)\*\*: \S", sections[alert["alert"]], re.M)
         assert parts == ["Meaning", "Check", "Do"], alert["alert"]

@@ -228,7 +228,7 @@ def denied(error: BaseException) -> str:
     """
     told = f"{type(error).__name__} {error}".lower().replace("_", "")
     on = next((each for sign, each in _RESOURCES.items() if sign in told), "the cluster")
-    return f"this run's user lacks a right on {on} (docs/how_to_secure_kafka.md lists the rights)"
+    return f"this run's user lacks a right on {on} (docs/sources.md lists the rights)"
 
 
 _RESOURCES = {

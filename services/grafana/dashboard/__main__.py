@@ -254,7 +254,7 @@ def overview_dashboard() -> Dashboard:
         .with_variable(
             TextBoxVariable("runbooks")
             .label("Runbooks")
-            .default_value("http://127.0.0.1:8000/runbooks.html")
+            .default_value("http://127.0.0.1:8000/metrics.html")
         )
         .link(
             DashboardLink("Page").type(DashboardLinkType.LINK).url("${page:raw}").target_blank(True)

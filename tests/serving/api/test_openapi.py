@@ -13,7 +13,7 @@ from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifie
 from iln_stream.serving.metrics import ROUTES
 
 EXAMPLES = 5
-"""Of each operation; docs/http_api.md has the command for more."""
+"""Of each operation."""
 
 
 def test_every_route_is_described(api):

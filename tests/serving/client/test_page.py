@@ -1,4 +1,4 @@
-"""The examples of docs/client.md."""
+"""The examples of docs/http_api.md."""
 
 import ast
 import asyncio
@@ -12,7 +12,7 @@ from support.running_api import RunningApi, publish
 
 from iln_stream.serving.client import AsyncClient
 
-PAGE = Path(__file__).parents[3] / "docs" / "client.md"
+PAGE = Path(__file__).parents[3] / "docs" / "http_api.md"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_examples(url, monkeypatch):
 def test_asyncio(url, monkeypatch):
     """The example with await predicts, too."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    (text,) = (each for each in blocks("client.md", "python") if "async with" in each)
+    (text,) = (each for each in blocks("http_api.md", "python") if "async with" in each)
     text = text.replace("http://127.0.0.1:8080", url)
     code = compile(text, PAGE.name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     names = {"AsyncClient": AsyncClient}

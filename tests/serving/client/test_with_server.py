@@ -20,7 +20,7 @@ from iln_stream.serving.client_messages import (
 )
 
 pytestmark = pytest.mark.parametrize("ask", ["blocking"], indirect=True)
-"""Both clients share all but the transport; docs/client.md, which is tested, uses the other one."""
+"""Both clients share all but the transport; docs/http_api.md, which is tested, uses both."""
 
 
 @pytest.fixture(scope="module")

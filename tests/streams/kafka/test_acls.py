@@ -1,4 +1,4 @@
-"""docs/how_to_secure_kafka.md: the rights that it lists are enough, and each of them is needed."""
+"""docs/sources.md: the rights that it lists are enough, and each of them is needed."""
 
 import json
 import re
@@ -23,7 +23,7 @@ from support.secured_kafka import USER, secured_broker, settings
 from iln_stream.errors import IlnError
 from iln_stream.service import Service
 
-PAGE = "how_to_secure_kafka.md"
+PAGE = "sources.md"
 TOPICS = ("orders", "orders-predictions", "orders-dead-letters")
 
 

@@ -20,7 +20,7 @@ from iln_stream.service import Service, output_stream
 
 EVENTS = [(None, b'{"x": {"a": %d}, "y": %d}' % (i % 5, i % 3)) for i in range(50)]
 CLIENTS = ["kafka-python", "confluent"]
-PAGE = Path(__file__).parents[3] / "docs" / "how_to_secure_kafka.md"
+PAGE = Path(__file__).parents[3] / "docs" / "sources.md"
 
 Changes = dict[str, object]
 
