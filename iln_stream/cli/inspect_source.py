@@ -104,7 +104,8 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     settings = LoopSettings.of(settings, **_unusual(settings, guessed, console))
     of_labels: dict[str, Any] = {}
     names = sorted({name for each in found for name in flatten(each)})
-    require_fields(fields_given, names, "no record that was read has")
+    named = {n: v for n, v in fields_given.items() if settings.labels is None or n != "target"}
+    require_fields(named, names, "no record that was read has")
     late = late_labels(
         [flatten(each) for each in found], fields_given.get("target"), settings.null_values
     )
@@ -219,6 +220,8 @@ def _joined(
     )
     of_labels = {name: given[name] for name in ("target",) if name in given}
     of_labels |= {name: own[name] for name in FIELDS if name in own}
+    names = sorted({name for each in labels for name in flatten(each)})
+    require_fields(of_labels, names, "no label that was read has")
     if ids is None:
         text = "No field of events has a value of labels: name the ids in id_field of both."
         _print(console, text)

@@ -189,13 +189,15 @@ def test_the_table_fits_a_narrow_terminal(inspected, monkeypatch):
 
 
 def test_a_log_of_labels(imported, command, tmp_path):
-    """With `labels`, ids are found by their values, no input is a label, and the proposal runs."""
+    """With `labels`, ids are found by their values, no input is a label, and the proposal runs;
+    it is the same where the label is named, in which a wrong name is an error."""
     orders = [
         {"order": 100 + i, "bags": i % 4, "at": f"2026-01-01T{i % 24:02}:00:00"} for i in range(24)
     ]
     outcomes = [{"by": "Kim", "orderId": str(100 + i), "result": {"price": f"{i}.5"},
                  "done_at": 1767225600 + 3600 * (i + 1)} for i in (*range(20), 3)]  # fmt: skip
-    done = command("inspect-source", *imported(orders, outcomes))
+    streams = imported(orders, outcomes)
+    done = command("inspect-source", *streams)
     assert done.code == 0, done.err
     settings = tomllib.loads(done.out)
     assert settings["labels_settings"] == {
@@ -209,6 +211,10 @@ def test_a_log_of_labels(imported, command, tmp_path):
         "run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool", "--stop-at-end"
     )
     assert "24 events, 0 dead letters, 1 repeats, waiting: 4 events and 0 labels" in ran.err
+    named = command("inspect-source", *streams, "--target", "result.price")
+    assert named.out == done.out, named.err
+    wrong = command("inspect-source", *streams, "--target", "result.prize")
+    assert "did you mean result.price?" in wrong.err
 
 
 def test_labels_without_a_time(imported, command, tmp_path):
