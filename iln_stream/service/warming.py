@@ -106,6 +106,12 @@ class Warming:
         _DONE.add(self.name)
         self.is_done = True
 
+    @property
+    def progress(self) -> str:
+        """How far compiling is."""
+        total = max(self.n_compiled, N_FUNCTIONS.get(self.name or "", 0))
+        return f"compiling the learner's loops: {self.n_compiled} of about {total}"
+
     def stop(self) -> None:
         """End the processes."""
         with self._turn:
@@ -116,9 +122,7 @@ class Warming:
     def _count(self, function: str, seconds: float) -> None:
         self.n_compiled += 1
         if self._line is not None:
-            total = max(self.n_compiled, N_FUNCTIONS.get(self.name or "", 0))
-            text = f"compiling the learner's loops: {self.n_compiled} of about {total}"
-            self._line.show(self.n_compiled, lambda: text)
+            self._line.show(self.n_compiled, lambda: self.progress)
         self._report(function, seconds)
 
     def _compile(self, name: str) -> None:

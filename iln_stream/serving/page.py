@@ -154,10 +154,11 @@ class GrowingCurves:
     """Curves that grow at their end, of which only new points are sent.
 
     When the learner thins them out, or adds a series, they are sent whole. Numbers are rounded to
-    six digits, more than a screen shows.
+    six digits, more than a screen shows. With `last`, only so many of the newest points are kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, last: int | None = None) -> None:
+        self._last = last
         self._stride = 0
         self._serials: list[int] = []
         self._events: list[int] = []
@@ -179,10 +180,14 @@ class GrowingCurves:
                 self._whole_at = revision
         for name, points in self._series.items():
             further = series.get(name)
-            points += [None if further is None else _rounded(further[i]) for i in new]
+            digits = 10 if name == ("step", "time") else 6
+            points += [None if further is None else _rounded(further[i], digits) for i in new]
         self._serials += [value["serials"][i] for i in new]
         self._events += [value["events"][i] for i in new]
         self._came_at += [revision] * len(new)
+        if self._last is not None:
+            for points in (self._serials, self._events, self._came_at, *self._series.values()):
+                del points[: -self._last]  # type: ignore[attr-defined]
 
     def since(self, revision: int) -> Any:
         """Return new points, and the number of points to keep before them; None: nothing new."""
@@ -209,18 +214,21 @@ def _flat(series: Mapping[str, Any]) -> Any:
             yield (metric,), points
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.6g}")
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else float(f"{value:.{digits}g}")
 
 
 _STEPS = 256
 _MOMENTS = 600
+_RECENT_POINTS = 160
 
 _WHOLE = (
     *("contenders", "metrics", "dead_letters", "checkpoints", "worst_series", "commands"),
     "promotions",
+    "calibration",
+    "slices",
 )
-_HEAD = ("model", "partition", "task", "source", "learner", "version", "target")
+_HEAD = ("model", "partition", "task", "source", "learner", "version", "target", "unit")
 
 
 class ModelParts:
@@ -233,6 +241,7 @@ class ModelParts:
             "head": Whole(),
             **{name: Whole() for name in _WHOLE},
             "curves": GrowingCurves(),
+            "recent": GrowingCurves(_RECENT_POINTS),
             "steps": self.steps,
             "flow": Tail(_MOMENTS),
         }
@@ -248,6 +257,7 @@ class ModelParts:
             "head": {name: live.get(name) for name in _HEAD},
             **{name: live.get(name, []) for name in _WHOLE},  # an older learner has fewer
             **{name: live[name] for name in ("curves", "steps")},
+            **{name: live[name] for name in ("recent",) if name in live},
             "flow": [self._flow.point(now, n_events, lag)],
         }
         for name, value in values.items():

@@ -155,16 +155,19 @@ def test_state_of_the_loop():
 
 
 def test_standings():
-    """The contenders of a contest are shown as JSON values, with the champion's version."""
+    """Contenders are JSON values, with the champion's version and the whole reason of a failure."""
 
     class Standing(NamedTuple):
         name: str
         status: str
         lower: float
+        last_failure: str
 
     _, live = made()
-    live.standings = lambda: (Standing("linear", "champion", float("-inf")),)
+    why = "KeyError: " + 90 * "wind "
+    live.standings = lambda: (Standing("linear", "champion", float("-inf"), why),)
     row = {"name": "linear", "status": "champion", "lower": None, "version": None}
+    row["last_failure"] = why
     assert live.data(0)["contenders"] == [row]
     assert live.data(0)["version"] == "v1"
     live.versions = {"linear": "v2"}

@@ -25,6 +25,16 @@ export function measures(model) {
   return isClassification(model) ? CLASSIFICATION : REGRESSION;
 }
 
+// What a measure is, with the unit of the target.
+export function axisOf(model, measure) {
+  const unit = unitOf(model);
+  return measure.id === "mae" && unit ? `${measure.axis} in ${unit}` : measure.axis;
+}
+
+export function unitOf(model) {
+  return isClassification(model) ? "" : model.head.unit ?? "";
+}
+
 export function isClassification(model) {
   return model.head.task === "classification";
 }
