@@ -186,8 +186,9 @@ class GrowingCurves:
         self._events += [value["events"][i] for i in new]
         self._came_at += [revision] * len(new)
         if self._last is not None:
-            for points in (self._serials, self._events, self._came_at, *self._series.values()):
-                del points[: -self._last]  # type: ignore[attr-defined]
+            lists: Any = (self._serials, self._events, self._came_at, *self._series.values())
+            for each in lists:
+                del each[: -self._last]
 
     def since(self, revision: int) -> Any:
         """Return new points, and the number of points to keep before them; None: nothing new."""

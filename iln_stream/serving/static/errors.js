@@ -5,8 +5,8 @@ import { Chart } from "./chart.js";
 import { count, percent, words } from "./format.js";
 import { verdict } from "./predictions.js";
 import { Range, timeAt } from "./range.js";
-import { curve, eventsOf, names } from "./store.js";
-import { BASELINES, TRIVIAL, axisOf, championOf, colour, learnerName, measures, promotions, unitOf } from "./task.js";
+import { curve, eventsOf } from "./store.js";
+import { BASELINES, axisOf, championOf, colour, learnerName, measures, promotions, trivial, unitOf } from "./task.js";
 
 export class Errors {
   // kind: windowed or running; nth: the first or second measure of the task.
@@ -72,8 +72,8 @@ function ofCurves(model, metric) {
 }
 
 function baselines(model, metric) {
-  return names(model, metric).filter((name) => TRIVIAL.includes(name)).map((name, i) => ({
-    name: words(name), look: BASELINES[i % 2], y: curve(model, metric, name),
+  return trivial(model, metric).filter(([name]) => curve(model, metric, name)).map(([name], i) => ({
+    name: words(name), look: BASELINES[i], y: curve(model, metric, name),
   }));
 }
 

@@ -255,7 +255,7 @@ def content(page):
     )
     return page.evaluate(
         """() => [...document.querySelectorAll(".card:not([hidden]), #figures dd data")]
-            .filter(node => !["rate", "lag", "checkpoints", "inputs"].includes(node.id))
+            .filter(node => !["rate", "lag", "checkpoints", "inputs", "slices"].includes(node.id))
             .map(node => node.innerText + [...node.querySelectorAll(".plot path")]
                 .map(path => path.getAttribute("d")).join("")
                 + [...node.querySelectorAll(".plot line.event")]

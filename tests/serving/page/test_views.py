@@ -87,6 +87,14 @@ def test_the_range_of_the_past(load, show):
     assert "the latest 10,000 events" in page.locator("#predictions").inner_text()
 
 
+def test_the_day_before_is_a_baseline(load, show):
+    """Of a stream with a daily course, repeating the day before is what the model is judged by."""
+    page = opened(show, load)
+    assert "than repeating the day before" in page.locator("#verdict").inner_text()
+    assert page.locator("#standings tr", has_text="day before").count() == 1
+    assert "day before" in table(page, "windowed-0")[0]
+
+
 def test_the_unit_of_the_target(load, show):
     """The setting `target_unit` is in the title, beside errors and on the axis."""
     page = opened(show, load)
@@ -136,7 +144,7 @@ def waiting():
     says = {"state": "waiting: compiling the learner's loops: 12 of about 33"}
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):  # noqa: N802
+        def do_GET(self):
             answer = json.dumps({**live(0), **says}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(answer)))
