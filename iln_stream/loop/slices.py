@@ -158,7 +158,7 @@ class ErrorSlices:
                 yield []
                 continue
             at = dt.datetime.fromtimestamp(row.time, zone)
-            hour = (f"hour ({self.zone})", at.hour)
+            hour = ("hour", f"{at:%H}:00 {self.zone}")
             yield [hour, ("weekday", f"{at:%A}")] if span >= _WEEKDAYS_FROM else [hour]
 
 

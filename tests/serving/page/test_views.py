@@ -114,7 +114,7 @@ def test_where_the_errors_are(load, show):
     rows = page.locator("#slices tbody tr")
     rows.first.wait_for()
     named = [row.split("\t")[0] for row in rows.all_inner_texts()]
-    assert named[0] == "hour (UTC) 8"
+    assert named[0] == "hour 08:00 UTC"
     assert [name for name in named if not name.startswith("hour")] == ["sky rain"]
     assert "latest 1,000 labels" in page.locator("#slices header").inner_text()
 
