@@ -86,7 +86,7 @@ def deliveries() -> Iterator[list[bytes]]:
         waiting = [each for each in waiting if each[0] > at]
         yield [
             encoded(at=at, order=f"o-{n}", km=round(km, 1), kitchen=kitchen, rain=rain),
-            *(encoded(at=t, order=f"o-{of}", minutes=round(took, 1)) for t, of, took in due),
+            *(encoded(at=t, order=f"o-{of}", delivery=round(took, 1)) for t, of, took in due),
         ]
 
 
@@ -167,7 +167,7 @@ RUNS = {
         "infinite-layer-classifier"),
     ),
     "page_deliveries": (
-        deliveries, 4000, (*AT, "minutes", "--target-unit", "min", "--id-field", "order",
+        deliveries, 4000, (*AT, "delivery", "--target-unit", "min", "--id-field", "order",
         "--pending-events", "1000", "--pending-seconds", "7200", *INTERVALS, *TWO, *STATE),
     ),
     "page_series": (shops, 8000, (*AT, "sold", "--series", "shop", "--horizon", "1", *INTERVALS)),

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import logging
+import re
 import time
 from bisect import bisect_right
 from collections import deque
@@ -26,21 +27,33 @@ _TYPES = {
 }
 
 HEADERS = {
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Headers of each answer."""
+
+OF_DOCUMENTS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
 }
-"""Headers of each answer: the page loads nothing from elsewhere, and runs only its own files."""
+"""Further headers of what a browser shows: it loads nothing from elsewhere, and runs only the
+page's own files. Scripts and styles follow the policy of the document."""
+
+_NO_CODE = re.compile(rb"(?m)^\s*(//.*)?\n|^\s+")
+"""Comments, empty lines and indentation of scripts, which no browser needs."""
 
 
 class StaticFile:
     """One file, as it is and compressed."""
 
     def __init__(self, name: str, content: bytes) -> None:
-        self._type = _TYPES[PurePosixPath(name).suffix]
+        kind = PurePosixPath(name).suffix
+        if kind == ".js":
+            content = _NO_CODE.sub(b"", content)
+        self._more = OF_DOCUMENTS if kind in (".html", ".svg") else {}
+        self._type = _TYPES[kind]
         self.plain = content
         self.compressed = gzip.compress(content, mtime=0)
         self._tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
@@ -52,6 +65,7 @@ class StaticFile:
             "Content-Type": self._type,
             "ETag": self._tag,
             "Vary": "Accept-Encoding",
+            **self._more,
         }
         if request.headers.get("if-none-match") == self._tag:
             return Response(status_code=304, headers=headers)

@@ -102,7 +102,8 @@ export class Chart {
     const { x, series } = this.data;
     if (width === 0 || height === 0) return;
     const { log, low, high, least, reference, formatTick } = this.options;
-    const { formatX } = this.axis;
+    const { formatX, xName } = this.axis;
+    const room = xName === "time" ? 36 : 18; // half a label, about
     const range = rangeOf(series.flatMap((s) => (s.kind === "band" ? [s.y0, s.y] : [s.y])), log);
     const isLog = log && range !== null;
     let [bottom, top] = range ?? [0, 1];
@@ -125,7 +126,7 @@ export class Chart {
     repeat(this.grid, lines, () => drawn("line"), (node, [v, look]) => {
       setAttributes(node, { class: look, x1: left, x2: width - RIGHT, y1: y.at(v), y2: y.at(v) });
     });
-    const xTicks = x.length > 1 ? fewer(across.ticks(Math.max(2, Math.floor(width / 75))), across, left, width) : [];
+    const xTicks = x.length > 1 ? fewer(across.ticks(Math.max(2, Math.floor(width / (room * 4)))), across, left, width - room) : [];
     const texts = [
       ...yTicks.map((v, i) => ({ x: left - 8, y: y.at(v) + 4, anchor: "end", text: labels[i] })),
       ...xTicks.map((v) => ({ x: across.at(v), y: height - 3, anchor: "middle", text: formatX(v) })),
@@ -188,5 +189,5 @@ function legendItem() {
 
 // Ticks whose label would be cut off are left out.
 function fewer(ticks, scale, left, width) {
-  return ticks.filter((v) => scale.at(v) > left + 14 && scale.at(v) < width - 18);
+  return ticks.filter((v) => scale.at(v) > left + 14 && scale.at(v) < width);
 }

@@ -17,7 +17,7 @@ export class Slices extends List {
   update(model) {
     const { slices } = model;
     const [measure] = measures(model);
-    this.card.name("Where the errors are", slices?.worst ? `${axisOf(model, measure)} of the latest ${count(slices.n)} labels: ${number(slices.error)}. Larger, by more than chance:` : "");
+    this.card.name("Where the errors are", slices?.worst ? `${axisOf(model, measure)} of the latest ${count(slices.n)} labels: ${number(slices.error)}.${slices.worst.length ? " Larger, by more than chance:" : ""}` : "");
     this.fill((slices?.worst ?? []).map((s) => [`${s.field} ${s.value}`, number(s.error), `+${share(s.error / slices.error - 1)}`, count(s.n)]));
     this.card.show(Boolean(slices?.worst));
   }
