@@ -577,7 +577,7 @@ class LiveModel(Listener):
         else:
             return {}
         found = {"time": row["time"]}
-        if row["p"] is None:
+        if isinstance(row["y_pred"], float):
             low, high = row["interval"] or (None, None)
             found |= {"label": row["y"], "prediction": row["y_pred"], "low": low, "high": high}
         return {name: value for name, value in found.items() if value is not None}
