@@ -1,17 +1,19 @@
-"""Takes the pictures of the page in docs/images, of real runs: `make screenshots`."""
+"""Takes the pictures of the page in docs/images, of five real runs: `make screenshots`."""
 
 import json
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from itertools import count, cycle, islice
+from itertools import count, islice
+from math import exp, pi, sin
 from pathlib import Path
+from random import Random
 
 from PIL import Image
 from playwright.sync_api import Browser
-from river import datasets
 from support.chromium import chromium, inter
 from support.embedded_log import append
 from support.page_runs import Run
@@ -24,6 +26,7 @@ DESKTOP = {"width": 1440, "height": 1500}
 PHONE = {"width": 390, "height": 844}
 RATE = 12.0
 SECONDS = 45.0
+MONDAY, HOUR = 1_767_571_200, 3600
 PROMOTIONS = {3600: "fast", 5200: "infinite-layer"}
 """By the hour after which they come."""
 
@@ -42,16 +45,67 @@ def city() -> Iterator[list[bytes]]:
         yield records
 
 
-def segments() -> Iterator[list[bytes]]:
-    """Yield the records of each segment of an image; its class comes 40 to 100 events later."""
-    waiting = []
-    for n, (x, y) in zip(count(), cycle(datasets.ImageSegments()), strict=False):
-        records = [json.dumps({"x": x, "id": f"s-{n}"}).encode()]
-        waiting.append((n, y))
-        while len(waiting) > 40 + n * 7 % 60:
-            first, label = waiting.pop(0)
-            records.append(json.dumps({"id": f"s-{first}", "y": label}).encode())
-        yield records
+def load() -> Iterator[list[bytes]]:
+    """Yield the same demand as records of fields, with the time of each hour and the sky."""
+    for n, event in enumerate(demand(1)):
+        x = event["x"]
+        sky = ("clear", "fair", "cloudy")[min(2, int(3 * x["clouds"]))]
+        fields = {name: x[name] for name in ("temperature", "wind", "industry")}
+        yield [encoded(at=MONDAY + HOUR * n, **fields, sky=sky, demand=event["y"])]
+
+
+def payments() -> Iterator[list[bytes]]:
+    """Yield payments; one in twelve is a fraud, mostly of large amounts by new customers."""
+    rng = Random(1)  # noqa: S311
+    for n in count():
+        amount, before = rng.lognormvariate(3.5, 1.0), min(20, int(rng.expovariate(0.2)))
+        device, country = rng.choice(("ios", "android", "web")), rng.choice(("NO", "DE", "US"))
+        risk = 1.3 * (amount > 60) + 1.6 * (before < 2) + 1.8 * (device == "web") - 4.6
+        yield [
+            encoded(
+                at=MONDAY + 40 * n, payment=f"p-{n}", amount=round(amount, 2), device=device,
+                country=country, payments_before=before, fraud=rng.random() < 1 / (1 + exp(-risk)),
+            )
+        ]  # fmt: skip
+
+
+def deliveries() -> Iterator[list[bytes]]:
+    """Yield orders and, later, how many minutes they took; of one in thirty nobody says it."""
+    rng, waiting = Random(1), []  # noqa: S311
+    for n in count():
+        at = MONDAY + 120 * n
+        km, kitchen, rain = (
+            rng.uniform(0.5, 9.0),
+            rng.choice(("sushi", "pizza", "curry")),
+            n % 90 < 25,
+        )
+        minutes = 12 + 3.2 * km + 9 * (kitchen == "curry") + 8 * rain + abs(rng.gauss(0, 4))
+        if rng.random() > 1 / 30:
+            waiting.append((at + 60 * minutes, n, minutes))
+        due = sorted(each for each in waiting if each[0] <= at)
+        waiting = [each for each in waiting if each[0] > at]
+        yield [
+            encoded(at=at, order=f"o-{n}", km=round(km, 1), kitchen=kitchen, rain=rain),
+            *(encoded(at=t, order=f"o-{of}", delivery=round(took, 1)) for t, of, took in due),
+        ]
+
+
+def shops() -> Iterator[list[bytes]]:
+    """Yield what eight shops sell in each hour."""
+    rng = Random(1)  # noqa: S311
+    for n in count():
+        open_now = max(0.0, sin(pi * (n % 24 - 7) / 13)) if 7 <= n % 24 <= 20 else 0.0
+        for i, shop in enumerate(
+            ("Oslo", "Bergen", "Moss", "Voss", "Bodø", "Alta", "Hamar", "Narvik")
+        ):
+            size = 400.0 / (i + 1) * open_now * (1.3 if n // 24 % 7 > 4 else 1.0)
+            sold = max(0.0, size * rng.gauss(1.0, 0.05 + 0.05 * i))
+            yield [encoded(at=MONDAY + HOUR * n, shop=shop, sold=round(sold))]
+
+
+def encoded(**fields: object) -> bytes:
+    """Return a record."""
+    return json.dumps(fields).encode()
 
 
 @contextmanager
@@ -67,7 +121,7 @@ def shown(source: Callable[[], Iterator[list[bytes]]], n: int, *flags: str) -> I
                 append(log, next(stream))
 
         with run.command:
-            run.wait_for(lambda m: m.get("iln_events_total", 0) >= n)
+            run.wait_for(lambda m: m.get("iln_consumer_lag_records") == 0)
             feeding = threading.Thread(target=feed)
             feeding.start()
             try:
@@ -96,32 +150,51 @@ def save(image: Image, name: str) -> None:
     print(f"{path.name}: {path.stat().st_size // 1024} KiB")
 
 
-def main() -> None:
-    """Take all pictures."""
-    learner = (
-        *("--prediction-intervals", "0.9", "--challengers", json.dumps(CHALLENGERS), "--mixture"),
-        *("--snapshots", "state", "--snapshot-seconds", "9", "--snapshot-pickle"),
-    )
-    classifier = ("--learner", "infinite-layer-classifier", "--pending-events", "1000")
+INTERVALS = ("--prediction-intervals", "0.9")
+STATE = ("--snapshots", "state", "--snapshot-seconds", "9", "--snapshot-pickle")
+AT = ("--time-field", "at", "--target")
+CONTEST = ("--challengers", json.dumps(CHALLENGERS), "--mixture")
+TWO = ("--challengers", json.dumps({name: CHALLENGERS[name] for name in ("fast", "linear")}))
+
+RUNS = {
+    "page": (city, 7000, (*INTERVALS, *CONTEST, *STATE)),
+    "page_demand": (
+        load, 6000, (*AT, "demand", "--target-unit", "MW", "--time-features", "hour,weekday",
+        *INTERVALS, *STATE),
+    ),
+    "page_classes": (
+        payments, 6000, (*AT, "fraud", "--id-field", "payment", "--learner",
+        "infinite-layer-classifier"),
+    ),
+    "page_deliveries": (
+        deliveries, 4000, (*AT, "delivery", "--target-unit", "min", "--id-field", "order",
+        "--pending-events", "1000", "--pending-seconds", "7200", *INTERVALS, *TWO, *STATE),
+    ),
+    "page_series": (shops, 8000, (*AT, "sold", "--series", "shop", "--horizon", "1", *INTERVALS)),
+}  # fmt: skip
+"""Pictures, with the stream, how many of its items are there at first, and the flags."""
+
+
+def main(*only: str) -> None:
+    """Take all pictures, or those of the runs named."""
     with chromium(fonts=inter()) as browser:
-        with shown(city, 7000, *learner) as url:
-            watching = browser.new_page()  # so that the page measures the rate each second
-            watching.goto(url)
-            watching.wait_for_timeout(1000 * SECONDS)
-            save(picture(browser, url, "light", DESKTOP, 1), "page.webp")
-            save(picture(browser, url, "dark", DESKTOP, 1), "page_dark.webp")
-            both = Image.new("RGB", (4 * PHONE["width"] + 40, 2 * PHONE["height"]), "white")
-            for i, scheme in enumerate(("light", "dark")):
-                both.paste(picture(browser, url, scheme, PHONE, 2), (i * (both.width + 40) // 2, 0))
-            save(both.resize((both.width * 2 // 3, both.height * 2 // 3)), "page_phone.webp")
-            watching.close()
-        with shown(segments, 2500, *classifier) as url:
-            watching = browser.new_page()
-            watching.goto(url)
-            watching.wait_for_timeout(1000 * SECONDS)
-            save(picture(browser, url, "light", DESKTOP, 1), "page_classes.webp")
-            watching.close()
+        for name, (source, n, flags) in RUNS.items():
+            if only and name not in only:
+                continue
+            with shown(source, n, *flags) as url:
+                watching = browser.new_page()  # so that the page measures the rate each second
+                watching.goto(url)
+                watching.wait_for_timeout(1000 * SECONDS)
+                save(picture(browser, url, "light", DESKTOP, 1), f"{name}.webp")
+                if name == "page":
+                    both = Image.new("RGB", (4 * PHONE["width"] + 40, 2 * PHONE["height"]), "white")
+                    for i, scheme in enumerate(("light", "dark")):
+                        phone = picture(browser, url, scheme, PHONE, 2)
+                        both.paste(phone, (i * (both.width + 40) // 2, 0))
+                    smaller = both.resize((both.width * 2 // 3, both.height * 2 // 3))
+                    save(smaller, "page_phone.webp")
+                watching.close()
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

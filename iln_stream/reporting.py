@@ -76,7 +76,10 @@ ESSENTIAL = (
 )
 """The ten metrics that tell whether a run is well and its predictions are good."""
 
-_OF_RUN = ("model", "running_mean", "last_value", "class_frequencies", "majority_class")
+_OF_RUN = (
+    *("model", "running_mean", "last_value", "day_before", "week_before"),
+    *("class_frequencies", "majority_class"),
+)
 
 
 def errors_metric(read: Callable[[], Samples]) -> MetricSpec:
@@ -88,7 +91,8 @@ def errors_metric(read: Callable[[], Samples]) -> MetricSpec:
         "half the squared error, or the log loss) or accuracy (share of events whose most "
         "probable class came). over: the last window of labelled events, or all since the model "
         "was created or the contender joined. of: the model, a baseline that looks at no input "
-        "(running_mean, last_value, class_frequencies, majority_class), or a contender.",
+        "(running_mean, last_value, class_frequencies, majority_class; where events of the same "
+        "time had a label, day_before and week_before), or a contender.",
         read,
         ("measure", "over", "of"),
     )

@@ -14,7 +14,7 @@ from rich.markup import escape
 from typer.main import get_command_name
 
 from iln_stream._version import __version__
-from iln_stream.cli.command import console, output, with_settings
+from iln_stream.cli.command import Commands, console, output, with_settings
 from iln_stream.cli.log_app import log_app
 from iln_stream.cli.logs import logs_json, set_up_logging
 from iln_stream.errors import IlnError, ReaderGoneError
@@ -22,7 +22,7 @@ from iln_stream.kernels.cpu import check
 from iln_stream.service import ENV_PREFIX, SETTING_GROUPS, Settings
 from iln_stream.serving.settings import ApiSettings, PageSettings
 
-app = typer.Typer(
+app = Commands(
     name="iln-stream",
     help="Online learning for streams with infinite-layer networks.",
     no_args_is_help=True,
@@ -330,7 +330,7 @@ def promote(
     promote_contender(settings, contender, console)
 
 
-dead_letters = typer.Typer(
+dead_letters = Commands(
     help="Records that could not be learned, with the reason.",
     no_args_is_help=True,
     rich_markup_mode="markdown",

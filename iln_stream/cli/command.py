@@ -2,8 +2,11 @@
 
 import os
 from collections.abc import Callable, Collection
+from typing import Any, TypeVar
 
+import typer
 from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
 
 from iln_stream.cli import flags
 from iln_stream.cli.logs import set_up_logging
@@ -22,6 +25,38 @@ def output() -> Console:
     if not found.is_terminal and "COLUMNS" not in os.environ:
         found.width = console.width if console.is_terminal else _IN_A_FILE
     return found
+
+
+class _Switches:
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters; a switch has no kind of value, which the help would show."""
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for each in params:
+            if getattr(each, "is_flag", False):
+                each.metavar = ""
+        return params
+
+
+class _Command(_Switches, TyperCommand):
+    pass
+
+
+class _Group(_Switches, TyperGroup):
+    pass
+
+
+_Any = TypeVar("_Any", bound=Callable[..., Any])
+
+
+class Commands(typer.Typer):
+    """Commands whose help shows switches without a value."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(cls=_Group, **options)
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[[_Any], _Any]:
+        """Return the decorator that adds a command."""
+        return super().command(name, cls=_Command, **options)
 
 
 def with_settings(

@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from iln_stream.cli.command import console, output, with_settings
+from iln_stream.cli.command import Commands, console, output, with_settings
 from iln_stream.errors import IlnError
 from iln_stream.service import Settings
 
-log_app = typer.Typer(
+log_app = Commands(
     help="Embedded logs: topics in an SQLite file, `sqlite:PATH` or `sqlite:PATH#TOPIC`.",
     no_args_is_help=True,
     rich_markup_mode="markdown",

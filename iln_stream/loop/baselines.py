@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from math import inf, isfinite, log, nan
 from typing import Any
 
+import numpy as np
+
 from iln_stream.loop.scores import Scores, Window, plus, weights_of
 from iln_stream.loop.step import Step
 from iln_stream.reporting import MetricSpec, Samples, errors_metric
@@ -110,6 +112,108 @@ class Trivial:
         self._n, self._mean, self._last = state["n_labels"], state["mean"], state["last"]
 
 
+PERIODS = {"day_before": 86_400.0, "week_before": 7 * 86_400.0}
+"""Seasonal baselines: the label of the same time so many seconds ago."""
+
+MOST_PAST = 1500
+"""Labels that they remember: a day of minutes, a week of ten minutes."""
+
+LEAST_GAP = PERIODS["day_before"] / MOST_PAST
+
+FIRST_FOUND = 20
+"""Events in a row with such a label, from which a seasonal baseline is scored."""
+
+LEAST_FOUND = 0.9
+"""Share of a window's events with such a label, from which it is exported."""
+
+
+class PastLabels:
+    """Labels by the time of their events, with the time from which each was known.
+
+    Of labels that are closer together than a minute, some are left out: they would not reach back
+    a day.
+
+    Attributes
+    ----------
+    first, due : float
+        The oldest time, and that from which on the next label is remembered.
+
+    """
+
+    def __init__(self) -> None:
+        self.first, self.due = inf, -inf
+        self._labels: dict[float, tuple[float, float]] = {}
+
+    def at(self, time: float, now: float) -> float | None:
+        """Return the label of an event at this time, if it was known by now."""
+        found = self._labels.get(time)
+        return found[0] if found is not None and found[1] <= now else None
+
+    def learn(self, time: float, y: float, known_at: float) -> None:
+        """Remember a label, whose time is `due` or later; of many, the oldest is forgotten."""
+        labels = self._labels
+        labels[time] = y, known_at
+        self.due = time + LEAST_GAP
+        if len(labels) > MOST_PAST:
+            del labels[next(iter(labels))]
+        self.first = next(iter(labels))
+
+    def state(self) -> StateDict:
+        """Return times, labels and when they were known."""
+        rows = [(time, *each) for time, each in self._labels.items()]
+        return {"rows": np.array(rows, dtype=float).reshape(-1, 3)}
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        for time, y, known_at in state["rows"].tolist():
+            self.learn(time, y, known_at)
+
+
+class Seasonal(Baseline):
+    """The label of the same time some seconds ago, or else the last one.
+
+    It is scored from the first events in a row that have such a label, so that other streams don't
+    pay for it.
+    """
+
+    def __init__(self, window: int, seconds: float) -> None:
+        super().__init__(window)
+        self._seconds = seconds
+        self._in_a_row = 0
+        self._found = Window(window)
+        self._errors: list[float] = []
+        self._hits: list[float] = []
+
+    def compare(self, past: PastLabels, time: float, last: float, y: float) -> None:
+        """Score it on a label of an event of this time."""
+        before = past.at(time - self._seconds, time)
+        if self._in_a_row < FIRST_FOUND:
+            self._in_a_row = 0 if before is None else self._in_a_row + 1
+            return
+        self._errors.append(abs((last if before is None else before) - y))
+        self._hits.append(float(before is not None))
+
+    def count(self) -> None:
+        """Count what has been compared: many at once take less time."""
+        self.add(self._errors)
+        self._found.extend(self._hits)
+        self._errors, self._hits = [], []
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether most events have such a label."""
+        return self._found.mean >= LEAST_FOUND
+
+    def state(self) -> StateDict:
+        found = {"found": self._found.values(), "in_a_row": self._in_a_row}
+        return {**super().state(), **found}
+
+    def restore(self, state: StateDict) -> None:
+        super().restore(state)
+        self._in_a_row = state["in_a_row"]
+        self._found.refill(state["found"], state["n"])
+
+
 class TrivialClasses:
     """How often each class occurred so far, in the order in which they first did."""
 
@@ -172,7 +276,8 @@ class Baselines:
 class RegressionBaselines(Baselines):
     """Absolute errors of the mean of all labels so far, and of the last label.
 
-    Like the learner, a baseline predicts an event when it comes, not when its label comes.
+    Where events have labels of the same time a day or a week before, also of these. Like the
+    learner, a baseline predicts an event when it comes, not when its label comes.
 
     Parameters
     ----------
@@ -184,11 +289,14 @@ class RegressionBaselines(Baselines):
     def __init__(self, window: int) -> None:
         super().__init__(window, "running_mean", "last_value")
         self._trivial = Trivial()
+        self._past = PastLabels()
+        self.seasonal = {k: Seasonal(window, seconds) for k, seconds in PERIODS.items()}
 
     def update(self, steps: Sequence[Step]) -> None:
         trivial = self._trivial
         mean_errors: list[float] = []
         last_errors: list[float] = []
+        past = self._past
         for step in steps:
             if step.loss is None:
                 continue
@@ -197,32 +305,53 @@ class RegressionBaselines(Baselines):
             mean_errors.append(abs(mean - y))
             last_errors.append(abs(last - y))
             trivial.learn(y, step.weight)
+            if (time := step.time) is not None:
+                if time - past.first >= PERIODS["day_before"]:
+                    for each in self.seasonal.values():
+                        each.compare(past, time, last, y)
+                if time >= past.due and not (step.late and step.delay is None):
+                    past.learn(time, y, time + (step.delay or 0.0))
         weights = weights_of([step for step in steps if step.loss is not None])
         self.by_name["running_mean"].add(mean_errors, weights)
         self.by_name["last_value"].add(last_errors, weights)
+        for each in self.seasonal.values():
+            each.count()
 
     def metrics(self) -> Sequence[MetricSpec]:
         return (errors_metric(self._errors),)
 
+    def _known(self) -> dict[str, Baseline]:
+        """Return the baselines, with those seasonal ones that have something to repeat."""
+        return {**self.by_name, **{k: v for k, v in self.seasonal.items() if v.is_regular}}
+
     def _errors(self) -> Samples:
         found: Samples = {}
-        for name, baseline in self.by_name.items():
+        for name, baseline in self._known().items():
             found["mae", "window", name] = baseline.windowed
             found["mae", "all", name] = baseline.running
         return found
 
     def summary(self, scores: Scores, *, recent: bool) -> str:
         error = scores.window_error.mean if recent else scores.running_error
-        bases = {k: each.windowed if recent else each.running for k, each in self.by_name.items()}
+        bases = {k: each.windowed if recent else each.running for k, each in self._known().items()}
         best = min(bases, key=bases.__getitem__)
         return f"MAE {compared(error, best, bases[best], recent=recent)}"
 
     def state(self) -> StateDict:
-        return {**super().state(), **self._trivial.state()}
+        seasonal = {name: each.state() for name, each in self.seasonal.items()}
+        return {
+            **super().state(),
+            **self._trivial.state(),
+            "seasonal": {"past": self._past.state(), **seasonal},
+        }
 
     def restore(self, state: StateDict) -> None:
         super().restore(state)
         self._trivial.restore(state)
+        if "seasonal" in state:  # since release 0.3
+            self._past.restore(state["seasonal"]["past"])
+            for name, each in self.seasonal.items():
+                each.restore(state["seasonal"][name])
 
 
 class ClassificationBaselines(Baselines):

@@ -15,6 +15,7 @@ import numpy as np
 
 from iln_stream._version import __version__
 from iln_stream.loop.metrics import ModelMetrics
+from iln_stream.loop.slices import ErrorSlices
 from iln_stream.loop.step import Listener, Step
 from iln_stream.records import DeadLetter
 from iln_stream.reporting import MetricSpec
@@ -109,6 +110,7 @@ def rows_of_standings(
     """Return the contenders of a contest as JSON values, each with the version of its model."""
     return [
         plain({**standing._asdict(), "version": versions.get(standing.name)})
+        | {"last_failure": standing.last_failure}  # whole: it says what to mend
         for standing in standings
     ]
 
@@ -128,6 +130,7 @@ CURVES = (
     "iln_recent_error_ratio",
     "iln_contender_evidence",
     "iln_champion",
+    "step",
 )
 """The metrics that have curves. Each is a function of the events alone, not of clocks."""
 
@@ -137,8 +140,15 @@ _Point: TypeAlias = tuple[int, int, tuple[float, ...]]
 _NAN = float("nan")
 
 
+RECENT_STRIDE = 64
+RECENT_POINTS = 160
+"""Points of the recent curves: they cover the last 10,000 steps."""
+
+
 class SampledCurves:
     """Samples metrics at every `stride`-th step; the stride doubles when there are 256 points.
+
+    With `last`, the stride stays, and the newest `last` points are kept.
 
     The points are a function of the steps alone: a run that resumes from `state()` goes on to
     sample at the same steps as one that was never interrupted. One thread may sample while others
@@ -164,9 +174,9 @@ class SampledCurves:
 
     """
 
-    def __init__(self) -> None:
-        self.stride = FIRST_STRIDE
-        self.due = FIRST_STRIDE
+    def __init__(self, stride: int = FIRST_STRIDE, last: int | None = None) -> None:
+        self.stride = self.due = stride
+        self._last = last
         # Both are only appended to, or replaced, so that other threads may read them.
         self._columns: dict[_Column, int] = {}
         self._points: list[_Point] = []
@@ -201,7 +211,9 @@ class SampledCurves:
                     values[column] = value
         points = self._points
         points.append((serial, events, tuple(values)))
-        if len(points) >= MOST_POINTS:
+        if self._last is not None:
+            self._points = points[-self._last :]
+        elif len(points) >= MOST_POINTS:
             self.stride *= 2
             self._points = [point for point in points if point[0] % self.stride == 0]
         self.due = serial - serial % self.stride + self.stride
@@ -344,6 +356,8 @@ class About(NamedTuple):
         The model's version, as predictions carry it.
     target
         Name of the field that is predicted; None: events have no fields of their own.
+    unit
+        Its unit, if a setting says it.
 
     """
 
@@ -352,6 +366,7 @@ class About(NamedTuple):
     learner: str
     version: str
     target: str | None = None
+    unit: str | None = None
 
 
 class LiveModel(Listener):
@@ -382,6 +397,8 @@ class LiveModel(Listener):
         Version of each contender.
     champion : str or None
         Name of the contender that predicts now.
+    slices : ErrorSlices
+        Finds where the latest errors are.
 
     """
 
@@ -393,7 +410,9 @@ class LiveModel(Listener):
         self._watched = watched
         self._specs = specs or watched.metrics
         self._curves = SampledCurves()
+        self._recent = SampledCurves(RECENT_STRIDE, RECENT_POINTS)
         self._curved: Sequence[MetricSpec] | None = None
+        self.slices = ErrorSlices()
         self._steps: deque[Step | dict[str, Any]] = deque(maxlen=MOST_STEPS)
         self._append = self._steps.append
         self._letters: deque[dict[str, Any]] = deque(maxlen=MOST_LETTERS)
@@ -415,6 +434,8 @@ class LiveModel(Listener):
         # Called for each event: no other thread runs between these two lines, see `_rows`.
         self.n = n = self.n + 1
         self._append(step)
+        if step.loss is not None:
+            self.slices.on_step(step)
         champion = step.details.contender
         if champion is not self.champion and champion is not None:
             self._predicted_by(champion)
@@ -473,7 +494,10 @@ class LiveModel(Listener):
                 for each in self._watched.histograms
             },
             "curves": self._curves.data(after, last),
+            "recent": self._recent.data(after, last),
             "steps": steps,
+            "calibration": plain(self._watched.scores.calibration()),
+            "slices": self.slices.data(),
             "dead_letters": list(self._letters),
             "checkpoints": list(self.checkpoints()),
             "worst_series": list(self.worst_series()),
@@ -486,6 +510,8 @@ class LiveModel(Listener):
         return {
             "n": self.n,
             "curves": self._curves.state(),
+            "recent": self._recent.state(),
+            "slices": self.slices.state(),
             "steps": self._rows(),
             "dead_letters": list(self._letters),
             "commands": list(self._commands),
@@ -497,7 +523,11 @@ class LiveModel(Listener):
         """Restore a `state()`."""
         self.n = state["n"]
         self._curves.restore(state["curves"])
-        self._due = self._curves.due
+        self._recent.due = self.n - self.n % RECENT_STRIDE + RECENT_STRIDE
+        if "recent" in state:  # since release 0.3
+            self._recent.restore(state["recent"])
+            self.slices.restore(state["slices"])
+        self._due = min(self._curves.due, self._recent.due)
         self._steps.extend(state["steps"])
         self._letters.extend(state["dead_letters"])
         self._commands.extend(state["commands"])
@@ -527,10 +557,30 @@ class LiveModel(Listener):
     def _sample(self, n: int) -> None:
         if self._curved is None:
             found = [spec for spec in self._specs() if spec.name in CURVES]
+            found.append(MetricSpec("step", "gauge", "Latest labelled step.", self._latest, "of"))
             # In one order, whether the specs of a family stand together or not.
             self._curved = sorted(found, key=lambda spec: CURVES.index(spec.name))
-        self._curves.sample(n, self._watched.scores.n_events, self._curved)
-        self._due = self._curves.due
+        events = self._watched.scores.n_events
+        if n == self._curves.due:
+            self._curves.sample(n, events, self._curved)
+        if n == self._recent.due:
+            errors = [spec for spec in self._curved if spec.name in ("iln_error", "step")]
+            self._recent.sample(n, events, errors)
+        self._due = min(self._curves.due, self._recent.due)
+
+    def _latest(self) -> dict[str, float]:
+        """Return the latest labelled step as numbers: its time and, of a regression, the rest."""
+        for step in reversed(self._steps):
+            row = step if isinstance(step, dict) else row_of_step(0, step)
+            if row["y"] is not None:
+                break
+        else:
+            return {}
+        found = {"time": row["time"]}
+        if isinstance(row["y_pred"], float):
+            low, high = row["interval"] or (None, None)
+            found |= {"label": row["y"], "prediction": row["y_pred"], "low": low, "high": high}
+        return {name: value for name, value in found.items() if value is not None}
 
 
 def _values(specs: Sequence[MetricSpec]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Scores of a task: errors, coverage, and measures of probabilities."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, groupby
@@ -111,6 +111,34 @@ def calibration_error(
         distance = sure - (bool(answer) and guess == label)
         distances[min(int(sure * N_BINS), N_BINS - 1)] += w * distance
     return sum(map(abs, distances)) / n if (n := sum(weights)) else nan
+
+
+def reliability(answers: Answers, labels: Sequence[Hashable]) -> dict[str, Any] | None:
+    """Return, for ten bins of a probability, its mean, the share of events of which it came true.
+
+    It is that of the rarer of two classes (`of`); of more, that of the most probable class (`of` is
+    None). Weights have no influence. None without events.
+
+    Examples
+    --------
+    >>> from iln_stream.loop.scores import reliability
+    >>> reliability([{"a": 0.25, "b": 0.75}, {"a": 0.25, "b": 0.75}], ["a", "b"])
+    {'of': 'a', 'bins': [[0.25, 0.5, 2]]}
+
+    """
+    classes = sorted(Counter(labels).items(), key=itemgetter(1))
+    of = classes[0][0] if len(classes) == 2 else None
+    sums: dict[int, list[float]] = {}
+    for answer, label in zip(answers, labels, strict=True):
+        if answer:
+            said = max(answer, key=answer.__getitem__) if of is None else of
+            p = answer.get(said, 0.0)
+            total = sums.setdefault(min(int(p * N_BINS), N_BINS - 1), [0.0, 0.0, 0])
+            total[0] += p
+            total[1] += said == label
+            total[2] += 1
+    bins = [[p / n, came / n, n] for _, (p, came, n) in sorted(sums.items())]
+    return {"of": of, "bins": bins} if bins else None
 
 
 def _by_score(
@@ -327,6 +355,10 @@ class Scores:
         """Return what is exported of a mean error."""
         return error
 
+    def calibration(self) -> dict[str, Any] | None:
+        """Return the `reliability` of the window; None: there are no probabilities."""
+        return None
+
     def state(self) -> StateDict:
         """Return the scores as plain values."""
         totals = self._totals._asdict()
@@ -409,6 +441,10 @@ class ClassificationScores(Scores):
             "measure",
         )
         return (*super().metrics(), of_probabilities)
+
+    def calibration(self) -> dict[str, Any] | None:
+        answers = list(self.window_answers)
+        return reliability([y_pred for y_pred, _, _ in answers], [y for _, y, _ in answers])
 
     def _probability_scores(self) -> Mapping[str, float]:
         answers = list(self.window_answers)

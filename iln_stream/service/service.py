@@ -193,7 +193,7 @@ class Service:
         if self._history is not None:
             return [self._history.state]
         if not self._warming.is_done:
-            return [f"compiling the learner's loops: {self._warming.n_compiled} functions so far"]
+            return [self._warming.progress]
         return [
             f"{name}, partition {each.watched.labels[1]}: the broker is unreachable, or the topic "
             "was deleted"

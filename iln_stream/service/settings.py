@@ -700,6 +700,12 @@ class MetricSettings(SettingsGroup):
         description="Value of the metric label `model`. Unset: stream and learner, such as "
         "`iln-events/infinite-layer`.",
     )
+    target_unit: str | None = Field(
+        default=None,
+        max_length=20,
+        examples=["MW"],
+        description="Unit of the label, which the page writes beside errors and on axes.",
+    )
     listeners: Attribute | None = Field(
         default=None,
         description="Your own listeners: `package.module:attribute`, comma-separated.",

@@ -106,6 +106,11 @@ class Warming:
         _DONE.add(self.name)
         self.is_done = True
 
+    @property
+    def total(self) -> int:
+        """Number of functions to compile, about."""
+        return max(self.n_compiled, N_FUNCTIONS.get(self.name or "", 0))
+
     def stop(self) -> None:
         """End the processes."""
         with self._turn:
@@ -116,9 +121,7 @@ class Warming:
     def _count(self, function: str, seconds: float) -> None:
         self.n_compiled += 1
         if self._line is not None:
-            total = max(self.n_compiled, N_FUNCTIONS.get(self.name or "", 0))
-            text = f"compiling the learner's loops: {self.n_compiled} of about {total}"
-            self._line.show(self.n_compiled, lambda: text)
+            self._line.show(self.n_compiled, lambda: _progress(self.n_compiled, self.total))
         self._report(function, seconds)
 
     def _compile(self, name: str) -> None:
@@ -207,9 +210,10 @@ class Warmings:
         return all(each.is_done for each in self._each)
 
     @property
-    def n_compiled(self) -> int:
-        """Number of functions compiled so far."""
-        return sum(each.n_compiled for each in self._each)
+    def progress(self) -> str:
+        """How far compiling is."""
+        n = sum(each.n_compiled for each in self._each)
+        return _progress(n, sum(each.total for each in self._each))
 
     def run(self) -> None:
         """Compile and load everything; return soon after `stop`."""
@@ -220,6 +224,10 @@ class Warmings:
         """End the processes that compile."""
         for each in self._each:
             each.stop()
+
+
+def _progress(n: int, total: int) -> str:
+    return f"compiling the learner's loops: {n} of about {total}"
 
 
 def _of(learner: Any, console: Console | None) -> list[Warming]:

@@ -71,8 +71,10 @@ def connect_live(
     """
     learner = assembly.learner
     live.about = About(
-        assembly.task.name, settings.source_address, settings.learner, version, settings.target
-    )
+        assembly.task.name, settings.source_address, settings.learner, version, settings.target,
+        settings.target_unit,
+    )  # fmt: skip
+    live.slices.zone = settings.time_zone
     live.versions = versions
     live.standings = getattr(learner, "standings", None)
     if live.champion is None:  # else it is that of the last step, also if a promotion came since

@@ -7,6 +7,7 @@ from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
+from iln_stream._version import __version__
 from iln_stream.records.decoding import NumbersAsText
 from iln_stream.records.messages import Inputs
 
@@ -51,6 +52,8 @@ class ApiMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each
         self.registry = registry
+        build = Gauge("iln_api_build_info", "1, with the release.", ("version",), registry=registry)
+        build.labels(__version__).set(1.0)
         self._requests = Counter(
             "iln_api_requests", "Requests.", ("route", "status"), registry=registry
         )

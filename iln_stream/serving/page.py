@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import logging
+import re
 import time
 from bisect import bisect_right
 from collections import deque
@@ -26,21 +27,33 @@ _TYPES = {
 }
 
 HEADERS = {
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Headers of each answer."""
+
+OF_DOCUMENTS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
 }
-"""Headers of each answer: the page loads nothing from elsewhere, and runs only its own files."""
+"""Further headers of what a browser shows: it loads nothing from elsewhere, and runs only the
+page's own files. Scripts and styles follow the policy of the document."""
+
+_NO_CODE = re.compile(rb"(?m)^\s*(//.*)?\n|^\s+")
+"""Comments, empty lines and indentation of scripts, which no browser needs."""
 
 
 class StaticFile:
     """One file, as it is and compressed."""
 
     def __init__(self, name: str, content: bytes) -> None:
-        self._type = _TYPES[PurePosixPath(name).suffix]
+        kind = PurePosixPath(name).suffix
+        if kind == ".js":
+            content = _NO_CODE.sub(b"", content)
+        self._more = OF_DOCUMENTS if kind in (".html", ".svg") else {}
+        self._type = _TYPES[kind]
         self.plain = content
         self.compressed = gzip.compress(content, mtime=0)
         self._tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
@@ -52,6 +65,7 @@ class StaticFile:
             "Content-Type": self._type,
             "ETag": self._tag,
             "Vary": "Accept-Encoding",
+            **self._more,
         }
         if request.headers.get("if-none-match") == self._tag:
             return Response(status_code=304, headers=headers)
@@ -154,10 +168,11 @@ class GrowingCurves:
     """Curves that grow at their end, of which only new points are sent.
 
     When the learner thins them out, or adds a series, they are sent whole. Numbers are rounded to
-    six digits, more than a screen shows.
+    six digits, more than a screen shows. With `last`, only so many of the newest points are kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, last: int | None = None) -> None:
+        self._last = last
         self._stride = 0
         self._serials: list[int] = []
         self._events: list[int] = []
@@ -179,10 +194,15 @@ class GrowingCurves:
                 self._whole_at = revision
         for name, points in self._series.items():
             further = series.get(name)
-            points += [None if further is None else _rounded(further[i]) for i in new]
+            digits = 10 if name == ("step", "time") else 6
+            points += [None if further is None else _rounded(further[i], digits) for i in new]
         self._serials += [value["serials"][i] for i in new]
         self._events += [value["events"][i] for i in new]
         self._came_at += [revision] * len(new)
+        if self._last is not None:
+            lists: Any = (self._serials, self._events, self._came_at, *self._series.values())
+            for each in lists:
+                del each[: -self._last]
 
     def since(self, revision: int) -> Any:
         """Return new points, and the number of points to keep before them; None: nothing new."""
@@ -209,18 +229,21 @@ def _flat(series: Mapping[str, Any]) -> Any:
             yield (metric,), points
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.6g}")
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else float(f"{value:.{digits}g}")
 
 
 _STEPS = 256
 _MOMENTS = 600
+_RECENT_POINTS = 160
 
 _WHOLE = (
     *("contenders", "metrics", "dead_letters", "checkpoints", "worst_series", "commands"),
     "promotions",
+    "calibration",
+    "slices",
 )
-_HEAD = ("model", "partition", "task", "source", "learner", "version", "target")
+_HEAD = ("model", "partition", "task", "source", "learner", "version", "target", "unit")
 
 
 class ModelParts:
@@ -233,6 +256,7 @@ class ModelParts:
             "head": Whole(),
             **{name: Whole() for name in _WHOLE},
             "curves": GrowingCurves(),
+            "recent": GrowingCurves(_RECENT_POINTS),
             "steps": self.steps,
             "flow": Tail(_MOMENTS),
         }
@@ -248,6 +272,7 @@ class ModelParts:
             "head": {name: live.get(name) for name in _HEAD},
             **{name: live.get(name, []) for name in _WHOLE},  # an older learner has fewer
             **{name: live[name] for name in ("curves", "steps")},
+            **{name: live[name] for name in ("recent",) if name in live},
             "flow": [self._flow.point(now, n_events, lag)],
         }
         for name, value in values.items():

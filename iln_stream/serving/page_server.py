@@ -112,7 +112,7 @@ async def stream_of_messages(
 
 async def _compressed(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Compress a stream; each part can be read as soon as it arrives."""
-    gzip = zlib.compressobj(level=3, wbits=31)
+    gzip = zlib.compressobj(level=7, wbits=31)
     async for part in parts:
         yield gzip.compress(part) + gzip.flush(zlib.Z_SYNC_FLUSH)
 

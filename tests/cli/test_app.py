@@ -30,6 +30,14 @@ def test_no_command(command):
         assert f" {name} " in done.out + done.err
 
 
+def test_a_switch_has_no_kind_of_value(command):
+    """The help of commands and of groups shows what a flag takes, and of a switch nothing."""
+    for given in (["run"], ["inspect"], ["log"], ["log", "create"]):
+        found = command(*given, "--help").out
+        assert "--help" in found
+        assert "bool" not in found.replace("boolean", "")
+
+
 def test_replay_of_nothing(command):
     """An error about the source comes before any connection to a broker."""
     done = command("replay", "nowhere.jsonl")

@@ -9,7 +9,7 @@ import pytest
 from river import linear_model
 from support.list_source import LIST, ListSource
 
-from iln_stream.loop import Details, Regression, Step
+from iln_stream.loop import Classification, Details, Regression, Step
 from iln_stream.loop.live import (
     LONGEST,
     MOST_COMMANDS,
@@ -28,6 +28,8 @@ from iln_stream.loop.live import (
 from iln_stream.loop.metrics import ModelMetrics
 from iln_stream.records import Command, DeadLetter
 from iln_stream.state import pack
+
+CLASSES = Classification()
 
 
 def made():
@@ -154,17 +156,35 @@ def test_state_of_the_loop():
     assert live.data(0)["state"] == "ended"
 
 
+def test_curves_of_classes_before_one_is_known():
+    """The points of classes have no label, also if the label came before any prediction."""
+    watched = ModelMetrics(linear_model.LogisticRegression(), ListSource([]), "m", CLASSES, 10)
+    live = LiveModel(watched)
+    live.about = About("classification", "file.jsonl", "linear", "v1")
+    for n in range(64):
+        step = Step(LIST, n, None, 60.0 * n, {}, "low", {}, 0.0)
+        watched.on_step(step)
+        live.on_step(step)
+    found = live.data(0)
+    assert found["curves"]["series"]["step"].keys() == {"time"}
+    assert found["recent"]["serials"] == [64]
+    assert found["calibration"] is None
+
+
 def test_standings():
-    """The contenders of a contest are shown as JSON values, with the champion's version."""
+    """Contenders are JSON values, with the champion's version and the whole reason of a failure."""
 
     class Standing(NamedTuple):
         name: str
         status: str
         lower: float
+        last_failure: str
 
     _, live = made()
-    live.standings = lambda: (Standing("linear", "champion", float("-inf")),)
+    why = "KeyError: " + 90 * "wind "
+    live.standings = lambda: (Standing("linear", "champion", float("-inf"), why),)
     row = {"name": "linear", "status": "champion", "lower": None, "version": None}
+    row["last_failure"] = why
     assert live.data(0)["contenders"] == [row]
     assert live.data(0)["version"] == "v1"
     live.versions = {"linear": "v2"}

@@ -16,17 +16,18 @@ def mean() -> base.Regressor:
 
 
 class Failing(base.Regressor):
-    """Fails on events with a above a bound."""
+    """Fails on events with a above a bound, and gives a reason."""
 
-    def __init__(self, bound: float = 0.9) -> None:
+    def __init__(self, bound: float = 0.9, reason: str = "a is too large") -> None:
         self.bound = bound
+        self.reason = reason
 
     def predict_one(self, x: dict[str, Any]) -> float:
         return 0.0
 
     def learn_one(self, x: dict[str, Any], y: float) -> None:
         if x["a"] > self.bound:
-            raise ArithmeticError("a is too large")
+            raise ArithmeticError(self.reason)
 
 
 class Constant(base.Regressor):

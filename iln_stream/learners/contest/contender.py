@@ -74,7 +74,7 @@ POLICIES: tuple[str, ...] = get_args(OnFailure)
 MOST_FAILURES = 100
 """After so many failures in a row a challenger is out until the next promotion."""
 
-_LONGEST_REASON = 200
+_LONGEST_REASON = 1000
 """Characters of a failure's reason that are kept."""
 
 

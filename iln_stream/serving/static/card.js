@@ -15,6 +15,11 @@ export class Card {
     return isShown;
   }
 
+  // Puts a switch beside the heading.
+  tool(node) {
+    this.node.firstElementChild.append(node);
+  }
+
   name(title, note) {
     setText(this.title, title);
     setText(this.note, note);

@@ -2,7 +2,7 @@
 // pointer and keyboard, and a table of the same values.
 
 import { drawn, element, repeat, setAttributes, setText } from "./dom.js";
-import { number, tick } from "./format.js";
+import { number, stamp, tick } from "./format.js";
 import * as paths from "./paths.js";
 import { linear, logarithmic, rangeOf } from "./scale.js";
 import { DataTable } from "./datatable.js";
@@ -35,6 +35,7 @@ export class Chart {
     this.name(options.title);
     this.node = element("figure", {}, this.legend, this.plot, this.marks.text, this.table.node);
     this.data = { x: [], series: [], marks: [] };
+    this.axis = this.options;
     this.listen();
   }
 
@@ -46,13 +47,16 @@ export class Chart {
   // data: x, ascending numbers; series: name, look (classes), kind (line, dots or band), y, and y0
   // of a band; now: the value that the legend shows, by default the last; marks: x and text of
   // what happened, name and look of its line.
-  update({ marks = [], ...data }) {
+  // when: the time at an x, which the axis then shows.
+  update({ marks = [], when, xName = this.options.xName, ...data }) {
     const { x } = data;
+    const { formatX } = this.options;
+    this.axis = when ? { xName: "time", formatX: (v) => stamp(when(v)) } : { xName, formatX };
     this.data = { ...data, marks: marks.filter((m) => m.x >= x[0] && m.x <= x.at(-1)) };
-    this.marks.describe(this.data.marks, this.options);
+    this.marks.describe(this.data.marks, this.axis);
     if (this.isVisible) this.draw();
     else this.drawCursor(); // the legend's values
-    this.table.update(this.data, this.options);
+    this.table.update(this.data, { ...this.options, ...this.axis });
   }
 
   listen() {
@@ -97,7 +101,9 @@ export class Chart {
     const { clientWidth: width, clientHeight: height } = this.plot;
     const { x, series } = this.data;
     if (width === 0 || height === 0) return;
-    const { log, low, high, least, reference, formatX, formatTick } = this.options;
+    const { log, low, high, least, reference, formatTick } = this.options;
+    const { formatX, xName } = this.axis;
+    const room = xName === "time" ? 36 : 18; // half a label, about
     const range = rangeOf(series.flatMap((s) => (s.kind === "band" ? [s.y0, s.y] : [s.y])), log);
     const isLog = log && range !== null;
     let [bottom, top] = range ?? [0, 1];
@@ -109,6 +115,7 @@ export class Chart {
     const within = this.options.tickValues?.filter((v) => v >= bottom && v <= top) ?? [];
     const yTicks = range === null ? [] : within.length > 1 ? within : y.ticks(height > 200 ? 5 : 4);
     const labels = yTicks.map(formatTick);
+    if (this.options.unit && labels.length > 0) labels.push(`${labels.pop()} ${this.options.unit}`);
     const left = 8 + 6.8 * Math.max(2, ...labels.map((text) => text.length));
     const across = linear(x[0] ?? 0, x.at(-1) ?? 1, left, width - RIGHT);
     this.xs = x.map(across.at);
@@ -119,7 +126,7 @@ export class Chart {
     repeat(this.grid, lines, () => drawn("line"), (node, [v, look]) => {
       setAttributes(node, { class: look, x1: left, x2: width - RIGHT, y1: y.at(v), y2: y.at(v) });
     });
-    const xTicks = x.length > 1 ? fewer(across.ticks(Math.max(2, Math.floor(width / 75))), across, left, width) : [];
+    const xTicks = x.length > 1 ? fewer(across.ticks(Math.max(2, Math.floor(width / (room * 4)))), across, left, width - room) : [];
     const texts = [
       ...yTicks.map((v, i) => ({ x: left - 8, y: y.at(v) + 4, anchor: "end", text: labels[i] })),
       ...xTicks.map((v) => ({ x: across.at(v), y: height - 3, anchor: "middle", text: formatX(v) })),
@@ -141,7 +148,8 @@ export class Chart {
 
   drawCursor() {
     const { x, series, marks } = this.data;
-    const { xName, formatX, formatY } = this.options;
+    const { xName, formatX } = this.axis;
+    const { formatY } = this.options;
     setAttributes(this.plot, { "aria-valuemax": Math.max(0, x.length - 1) });
     const chosen = this.chosen === null ? null : Math.min(this.chosen, x.length - 1);
     const index = chosen ?? x.length - 1;
@@ -181,5 +189,5 @@ function legendItem() {
 
 // Ticks whose label would be cut off are left out.
 function fewer(ticks, scale, left, width) {
-  return ticks.filter((v) => scale.at(v) > left + 14 && scale.at(v) < width - 18);
+  return ticks.filter((v) => scale.at(v) > left + 14 && scale.at(v) < width);
 }

@@ -3,7 +3,7 @@
 import { element, repeat, setAttributes, setText } from "./dom.js";
 import { count, number, percent, rate, share, words } from "./format.js";
 import { value } from "./store.js";
-import { measures, trivial } from "./task.js";
+import { measures, trivial, unitOf } from "./task.js";
 
 export class Figures {
   constructor() {
@@ -18,6 +18,7 @@ export class Figures {
       const [data, note] = body.children;
       setText(name, f.name);
       setText(data, f.format(f.value ?? NaN));
+      setAttributes(data, { "data-unit": f.unit || null });
       setAttributes(data, { value: f.value ?? "", "data-metric": f.metric });
       setText(note, f.note ?? "");
       setAttributes(note, { class: `note ${f.look ?? ""}`.trim() });
@@ -34,7 +35,7 @@ function figure() {
 function scores(model, measure) {
   const made = (kind, metric) => ({
     name: `${kind} ${measure.title}`, metric, value: value(model, metric, "model"),
-    format: measure.isError ? number : percent, ...against(model, measure, metric),
+    format: measure.isError ? number : percent, unit: measure.id === "mae" ? unitOf(model) : "", ...against(model, measure, metric),
   });
   const windowed = made("Windowed", measure.windowed);
   const running = made("Running", measure.running);

@@ -9,7 +9,7 @@ import { isClassification } from "./task.js";
 
 const LATEST = 10;
 
-class List {
+export class List {
   constructor(id, title, note, span, columns, empty) {
     this.table = new Table(title, columns);
     this.empty = element("p", { class: "empty" }, empty);

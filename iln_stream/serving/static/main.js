@@ -1,6 +1,6 @@
 // Connects the stream of changes to the views. Draws at most once a frame, and not while hidden.
 
-import { element, setAttributes } from "./dom.js";
+import { setAttributes } from "./dom.js";
 import { Errors } from "./errors.js";
 import { Experts } from "./experts.js";
 import { Figures } from "./figures.js";
@@ -9,10 +9,13 @@ import { Inputs } from "./inputs.js";
 import { Fold } from "./fold.js";
 import { Checkpoints, Events, Letters, WorstEvents, WorstSeries } from "./lists.js";
 import { Predictions } from "./predictions.js";
+import { Calibration } from "./calibration.js";
+import { Slices } from "./slices.js";
 import { Threshold } from "./threshold.js";
 import { alpha, drift, shrinks } from "./small.js";
 import { Standings } from "./standings.js";
 import { Status } from "./status.js";
+import { Stepper } from "./stepper.js";
 import { Store } from "./store.js";
 import { connect } from "./stream.js";
 import { Title } from "./title.js";
@@ -25,7 +28,7 @@ const verdict = new Verdict();
 const figures = new Figures();
 const first = [new Predictions(), new Standings(), new Inputs()];
 const more = [
-  new Threshold(),
+  new Threshold(), new Calibration(), new Slices(),
   new Errors("windowed", 0), new Errors("windowed", 1), drift(), new Delay(), new Rate(), new Lag(),
   new Events(), new WorstSeries(), new WorstEvents(), new Letters(),
 ];
@@ -37,8 +40,9 @@ const folds = [
   new Fold("More", nodes(more), "(max-width: 720px)"), // on a telephone only
   new Fold("Details: all events, experts, Algorithm 1, checkpoints", nodes(details)),
 ];
-const empty = element("p", { class: "empty" }, "No event yet: the figures and curves begin with the first one.");
-grid.append(empty, ...nodes(first));
+const stepper = new Stepper();
+grid.before(stepper.node);
+grid.append(...nodes(first));
 grid.after(...folds.map((fold) => fold.node));
 
 let isConnected = true;
@@ -54,11 +58,12 @@ function draw() {
   isScheduled = false;
   status.update(store, isConnected);
   const model = title.model(store);
+  const begun = Boolean(model) && (model.steps.length > 0 || model.dead_letters.length > 0);
+  stepper.update(store, begun);
+  figures.node.toggleAttribute("hidden", !begun);
   if (!model) return;
   title.update(store, model);
   setAttributes(grid, { "data-contest": String(model.contenders.length > 0) });
-  const begun = model.steps.length > 0 || model.dead_letters.length > 0;
-  empty.toggleAttribute("hidden", begun);
   verdict.update(model, store.run, isConnected && store.page.state === "reached");
   figures.update(model, store.isAtWork && isConnected);
   for (const card of cards) {

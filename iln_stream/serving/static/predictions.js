@@ -2,29 +2,32 @@
 
 import { Card } from "./card.js";
 import { Chart } from "./chart.js";
-import { count, label, number, percent, stamp } from "./format.js";
-import { value } from "./store.js";
-import { isClassification, positiveOf, promotions } from "./task.js";
+import { count, label, number, percent } from "./format.js";
+import { Range, timeAt } from "./range.js";
+import { eventsOf, value } from "./store.js";
+import { isClassification, positiveOf, promotions, unitOf } from "./task.js";
 
 export class Predictions {
   constructor() {
-    this.times = new Map();
-    const x = { xName: "step", formatX: (serial) => this.when(serial) };
+    const x = { xName: "step", formatX: count };
     this.numbers = new Chart({ title: "Predictions and labels", height: 300, ...x });
     this.classes = new Chart({ title: "Predicted classes and their probability", height: 300, high: 1.02, formatY: percent, formatTick: percent, ...x });
     this.card = new Card("predictions", "Predictions and labels", "", 7, this.numbers.node, this.classes.node);
     this.node = this.card.node;
+    this.range = new Range("predictions", ["256", "10k", "all"], "256", () => this.update(this.model));
+    this.card.tool(this.range.node);
   }
 
   update(model) {
+    this.model = model;
     this.card.show(true);
     const classes = isClassification(model);
     this.numbers.node.toggleAttribute("hidden", classes);
     this.classes.node.toggleAttribute("hidden", !classes);
     const steps = withoutRepeats(model.steps);
     const x = steps.map((s) => s.serial);
-    this.times = timesOf(steps);
-    for (const chart of [this.numbers, this.classes]) chart.options.xName = this.times.size > 0 ? "time" : "step";
+    const when = timeAt(x, steps.map((s) => s.time));
+    this.range.node.toggleAttribute("hidden", classes);
     const marks = promotions(model, "serial");
     const { target } = model.head;
     if (classes) {
@@ -32,27 +35,30 @@ export class Predictions {
       this.card.name(target ? `Predicted ${target}` : "Predicted classes", positive === null
         ? "Probability of the predicted class, for each of the latest events."
         : `Probability of ${label(positive)}, the rarer class, for each of the latest events.`);
-      this.classes.update({ x, series: positive === null ? classSeries(steps) : outcomeSeries(steps, positive), marks });
+      this.classes.update({ x, series: positive === null ? classSeries(steps) : outcomeSeries(steps, positive), marks, when });
+      return;
+    }
+    this.numbers.options.unit = unitOf(model);
+    if (this.range.value !== "256") {
+      this.card.name(target ? `${target}: predictions and labels` : "Predictions and labels", `Some of ${
+        this.range.value === "all" ? "all events" : "the latest 10,000 events"}, evenly spaced.`);
+      this.numbers.update(sampled(this.range.of(model), promotions(model, "events")));
     } else {
       this.card.name(target ? `${target}: predictions and labels` : "Predictions and labels",
         `The latest events: what was predicted before the label was seen${interval(model, steps)}.`);
-      this.numbers.update({ x, series: numberSeries(steps, steps.some((s) => s.interval)), marks });
+      this.numbers.update({ x, series: numberSeries(steps, steps.some((s) => s.interval)), marks, when });
     }
-  }
-
-  // The time of a step, if its sender gave one; else its number.
-  when(serial) {
-    const time = this.times.get(Math.round(serial));
-    return Number.isFinite(time) ? stamp(time) : count(serial);
   }
 }
 
-// The times by step, if they tell steps apart: they are in order, and mostly a second apart.
-function timesOf(steps) {
-  const times = steps.map((s) => s.time);
-  const inOrder = times.every((t, i) => Number.isFinite(t) && (i === 0 || t >= times[i - 1]));
-  const apart = inOrder && times.at(-1) - times[0] >= times.length;
-  return new Map(apart ? steps.map((s) => [s.serial, s.time]) : []);
+// The steps of a longer range, as those of numberSeries; the last one is the present.
+function sampled(model, marks) {
+  const x = eventsOf(model);
+  const of = (name) => model.series.get("step")?.get(name) ?? [];
+  const [times, y, y_pred, low, high] = ["time", "label", "prediction", "low", "high"].map(of);
+  const steps = y.map((v, i) => ({ y: v, y_pred: y_pred[i], interval: Number.isFinite(low[i]) ? [low[i], high[i]] : null }));
+  const last = model.steps.findLast((s) => s.y !== null) ?? { y: null, y_pred: null };
+  return { x, xName: "event", series: numberSeries([...steps, last], low.length > 0), marks, when: timeAt(x, [...times, last.time]) };
 }
 
 // What the interval is, and how often it held the label.

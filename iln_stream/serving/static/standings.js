@@ -4,7 +4,7 @@ import { Card } from "./card.js";
 import { drawn, element, repeat, setAttributes, setText } from "./dom.js";
 import { count, moment, number, signed, words } from "./format.js";
 import { value } from "./store.js";
-import { colour, learnerName, measures, trivial } from "./task.js";
+import { axisOf, colour, learnerName, measures, trivial } from "./task.js";
 
 const MIDDLE = 60;
 const REACH = 58;
@@ -32,8 +32,8 @@ export class Standings {
     const isContest = model.contenders.length > 0;
     const [measure] = measures(model);
     this.card.name("Who predicts best", isContest
-      ? `${measure.axis}. Evidence: an interval for how much lower a challenger's loss is than the champion's; right of zero, it is better.`
-      : `${measure.axis}; baselines look at no input.`);
+      ? `${axisOf(model, measure)}. Evidence: an interval for how much lower a challenger's loss is than the champion's; right of zero, it is better.`
+      : `${axisOf(model, measure)}; baselines look at no input.`);
     this.evidenceHead.toggleAttribute("hidden", !isContest);
     const rows = [...(isContest ? contest(model, measure) : alone(model, measure)), ...baselineRows(model, measure)];
     const bound = Math.max(0.02, ...model.contenders.flatMap((c) => [Math.abs(c.lower ?? 0), Math.abs(c.upper ?? 0)]));
@@ -63,8 +63,8 @@ function baselineRows(model, measure) {
   }));
 }
 
-function described({ learner, version, n_failures: failures, last_failure: reason }) {
-  return [failures ? `${count(failures)} failed: ${reason}` : "", version?.slice(0, 8), learner].filter(Boolean).join(" · ");
+function described({ learner, version }) {
+  return [version?.slice(0, 8), learner].filter(Boolean).join(" · ");
 }
 
 function makeRow() {
@@ -73,21 +73,25 @@ function makeRow() {
     drawn("line", { class: "interval", y1: 6, y2: 6 }),
     drawn("line", { class: "zero", x1: MIDDLE, x2: MIDDLE, y1: 0, y2: 12 }));
   const who = element("th", { scope: "row" }, element("span", { class: "key", "aria-hidden": "true" }), element("span"), " ",
-    element("span", { class: "badge" }), " ", element("span", { class: "sub" }));
+    element("span", { class: "badge" }), " ", element("span", { class: "sub" }),
+    element("details", { class: "failed" }, element("summary"), element("p")));
   return element("tr", {}, who, element("td", { class: "number" }), element("td", { class: "number only-wide" }),
     element("td", { class: "judged" }, svg, element("span", { class: "sub" })));
 }
 
 function updateRow(row, r, isContest, bound) {
   const [who, windowed, running, evidence] = row.children;
-  const [key, name, badge, sub] = who.children;
+  const [key, name, badge, sub, failed] = who.children;
   setAttributes(key, { class: `key ${r.key}` });
   setText(name, r.name);
   setText(badge, r.badge ?? "");
   badge.toggleAttribute("hidden", r.badge === null);
   setAttributes(badge, { class: `badge ${r.badge === "out" ? "out" : ""}` });
   setText(sub, r.sub);
-  setAttributes(sub, { title: r.sub });
+  const { n_failures: failures, last_failure: reason } = r.contender ?? {};
+  failed.toggleAttribute("hidden", !failures);
+  setText(failed.firstElementChild, `${count(failures)} failed: ${reason?.split(":")[0]}`);
+  setText(failed.lastElementChild, reason ?? "");
   setAttributes(name, { class: r.isBaseline ? "muted" : null });
   setText(windowed, number(r.windowed ?? NaN));
   setText(running, number(r.running ?? NaN));

@@ -20,29 +20,33 @@ export class Store {
     if (message.run) this.run = message.run;
     for (const [key, parts] of Object.entries(message.models)) {
       if (!this.models.has(key)) {
-        this.models.set(key, { key, steps: [], flow: [], events: [], series: new Map() });
+        this.models.set(key, { key, steps: [], flow: [], ...points(), recent: points() });
       }
       update(this.models.get(key), parts);
     }
   }
 }
 
-function update(model, { steps, flow, curves, ...whole }) {
+const points = () => ({ events: [], series: new Map() });
+
+function update(model, { steps, flow, curves, recent, ...whole }) {
   Object.assign(model, whole);
   if (steps) model.steps = [...model.steps, ...steps].slice(-STEPS);
   if (flow) model.flow = [...model.flow, ...flow].slice(-MOMENTS);
   if (curves) extend(model, curves);
+  if (recent) extend(model.recent, recent);
 }
 
-// Points of curves: `kept` of those known stay, new ones follow.
+// Points of curves: the last `kept` of those known stay, new ones follow.
 function extend(model, { kept, events, series }) {
-  model.events = [...model.events.slice(0, kept), ...events];
-  const known = kept > 0 ? model.series : new Map();
+  const tail = (list) => (kept > 0 ? list.slice(-kept) : []);
+  model.events = [...tail(model.events), ...events];
+  const known = model.series;
   model.series = new Map();
   for (const [metric, ...rest] of series) {
     const points = rest.pop();
     const [name = ""] = rest;
-    const before = known.get(metric)?.get(name)?.slice(0, kept) ?? [];
+    const before = tail(known.get(metric)?.get(name) ?? []);
     if (!model.series.has(metric)) model.series.set(metric, new Map());
     model.series.get(metric).set(name, [...before, ...points]);
   }

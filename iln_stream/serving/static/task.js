@@ -25,6 +25,16 @@ export function measures(model) {
   return isClassification(model) ? CLASSIFICATION : REGRESSION;
 }
 
+// What a measure is, with the unit of the target.
+export function axisOf(model, measure) {
+  const unit = unitOf(model);
+  return measure.id === "mae" && unit ? `${measure.axis} in ${unit}` : measure.axis;
+}
+
+export function unitOf(model) {
+  return isClassification(model) ? "" : model.head.unit ?? "";
+}
+
 export function isClassification(model) {
   return model.head.task === "classification";
 }
@@ -66,11 +76,13 @@ export function promotions(model, number) {
 }
 
 // The predictors that look at no input, as errors name them.
-export const TRIVIAL = ["running_mean", "last_value", "class_frequencies", "majority_class"];
+export const TRIVIAL = ["running_mean", "last_value", "day_before", "week_before", "class_frequencies", "majority_class"];
 
-// Name and error of each of them; null before the first label.
+// Name and error of each of them, null before the first label; the seasonal ones if they are of use.
 export function trivial(model, metric) {
-  return TRIVIAL.map((name) => [name, value(model, metric, name)]).filter(([, v]) => v !== undefined);
+  const errors = TRIVIAL.map((name) => [name, value(model, metric, name)]).filter(([, v]) => v !== undefined);
+  const last = value(model, metric, "last_value");
+  return errors.filter(([name, v]) => !name.endsWith("_before") || v < last);
 }
 
-export const BASELINES = ["quiet dashed", "quiet dotted"];
+export const BASELINES = ["quiet dashed", "quiet dotted", "quiet mixed", "quiet"];

@@ -1,6 +1,7 @@
 // Which model is shown, and how to choose another.
 
 import { element, repeat, setAttributes, setText } from "./dom.js";
+import { unitOf } from "./task.js";
 
 export class Title {
   constructor(onChoice) {
@@ -33,7 +34,8 @@ export class Title {
     if (this.select.value !== model.key) this.select.value = model.key;
     const { head } = model;
     const name = head.target ?? head.model;
-    setText(this.name, name);
+    const unit = unitOf(model);
+    setText(this.name, unit ? `${name} in ${unit}` : name);
     document.title = `${name} · iln_stream`;
     const facts = [head.target ? head.model : "", head.task, `learner ${head.learner}`, `from ${head.source}`, `partition ${head.partition}`,
       head.version ? `version ${head.version.slice(0, 8)}` : "", `iln_stream ${store.run.release}`];

@@ -229,6 +229,14 @@ def test_a_threshold_of_two_classes(tmp_path, run, show):
     (caught, missed), (wrong, right) = counts()
     assert (caught + missed, wrong + right) == (frauds, 256 - frauds)
     assert caught > 0.5 * frauds
+
+    assert "How often true came" in page.locator("#calibration header").inner_text()
+    page.locator("#calibration summary").click()
+    page.locator("#calibration tbody td").first.wait_for()
+    bins = [row.split() for row in page.locator("#calibration tbody tr").all_inner_texts()]
+    assert sum(int(row[-1]) for row in bins) == 299  # before the first label no class is known
+    came = [float(row[1].rstrip("%")) for row in bins if row[1] != "–"]
+    assert came[0] > 80 > 5 > came[-1]  # the newest first: that of the largest probability
     page.locator("#threshold-at").fill("0.01")
     (more, fewer), (also, _) = counts()
     assert more >= caught
@@ -247,7 +255,7 @@ def content(page):
     )
     return page.evaluate(
         """() => [...document.querySelectorAll(".card:not([hidden]), #figures dd data")]
-            .filter(node => !["rate", "lag", "checkpoints", "inputs"].includes(node.id))
+            .filter(node => !["rate", "lag", "checkpoints", "inputs", "slices"].includes(node.id))
             .map(node => node.innerText + [...node.querySelectorAll(".plot path")]
                 .map(path => path.getAttribute("d")).join("")
                 + [...node.querySelectorAll(".plot line.event")]

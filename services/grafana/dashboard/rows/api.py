@@ -43,10 +43,15 @@ GRAPHS = (
     ),
     Graph(
         "Age of the model",
-        "Time since the version that predicts was published.\n\nHealthy: about a second while the "
-        "learner learns; without new labels a rise is harmless.",
+        "Time since the version that predicts was published, with the API's release.\n\nHealthy: "
+        "about a second while the learner learns; without new labels a rise is harmless.",
         Seconds,
-        (Query("iln_api_model_age_seconds", "{{model}}"),),
+        (
+            Query(
+                "iln_api_model_age_seconds * on (instance) group_left (version) iln_api_build_info",
+                "{{model}}, release {{version}}",
+            ),
+        ),
         60.0,
     ),
     Graph(

@@ -1,0 +1,185 @@
+"""Where errors are: by hour, weekday and the values of fields that have few."""
+
+import datetime as dt
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from math import isfinite, isnan, nan, sqrt
+from threading import Lock
+from time import monotonic
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from iln_stream.loop.step import Step
+from iln_stream.state import StateDict
+
+SIZE = 1000
+"""Labelled steps that are divided."""
+
+MOST_INPUTS = 64
+"""Inputs of an event that are looked at, the first."""
+
+MOST_VALUES = 24
+"""A field with more values in these steps is not divided."""
+
+MOST_NUMBER = 1000
+"""Larger whole numbers are amounts or times."""
+
+LEAST_STEPS = 20
+"""Of a slice."""
+
+STANDARD_ERRORS = 3.0
+"""By which a slice's mean error must exceed the mean of all: fields and values are many."""
+
+MOST_SLICES = 8
+
+_SECONDS = 5.0
+
+_HOURS_FROM, _WEEKDAYS_FROM = 2 * 86_400.0, 14 * 86_400.0
+"""Seconds that the steps must cover: within a day, an hour is no different from a moment."""
+
+
+class _Row(NamedTuple):
+    error: float
+    time: float | None
+    values: dict[str, Any]
+
+
+class ErrorSlices:
+    """Finds among the latest labelled steps those slices whose errors stand out.
+
+    One thread may add steps while others read. The error is |y_pred - y|, of classes the log loss.
+
+    Attributes
+    ----------
+    zone : str
+        Time zone of hours and weekdays.
+
+    Examples
+    --------
+    >>> from iln_stream.loop.slices import ErrorSlices
+    >>> slices = ErrorSlices()
+    >>> for n in range(200):
+    ...     slices.add({"sky": "sun" if n % 4 else "rain"}, 1.0 if n % 4 else 2.0, time=None)
+    >>> slices.data()
+    {'n': 200, 'error': 1.25, 'worst': [{'field': 'sky', 'value': 'rain', 'n': 50, 'error': 2.0}]}
+
+    """
+
+    def __init__(self) -> None:
+        self.zone = "UTC"
+        self._new: deque[Step] = deque(maxlen=SIZE)
+        self._rows: deque[_Row] = deque(maxlen=SIZE)
+        self._reading = Lock()
+        self._found: dict[str, Any] | None = None
+        self._due = 0.0
+        self.on_step = self._new.append
+        """Take a labelled step; it is read when somebody asks."""
+
+    def add(self, values: dict[str, Any], error: float, time: float | None) -> None:
+        """Take a step as it is read: the values of its fields, its error and its time."""
+        self._rows.append(_Row(error, time, values))
+
+    def data(self) -> dict[str, Any] | None:
+        """Return the slices that stand out, the largest mean error first, of the last seconds.
+
+        None: no field has few values, and no hours can be told apart.
+        """
+        if monotonic() >= self._due:
+            self._found = self._worst(self._read())
+            self._due = monotonic() + _SECONDS
+        return self._found
+
+    def _worst(self, rows: Sequence[_Row]) -> dict[str, Any] | None:
+        sums: dict[tuple[str, Any], list[float]] = {}
+        names = set(_divided(rows))
+        for row, hours in zip(rows, self._hours(rows), strict=True):
+            values = [each for each in row.values.items() if each[0] in names]
+            for key in (*values, *hours):
+                total = sums.setdefault(key, [0, 0.0])
+                total[0] += 1
+                total[1] += row.error
+        if not sums:
+            return None
+        n_all = len(rows)
+        mean = sum(row.error for row in rows) / n_all
+        spread = sqrt(sum((row.error - mean) ** 2 for row in rows) / n_all)
+        found = [
+            {"field": name, "value": value, "n": n, "error": total / n}
+            for (name, value), (n, total) in sums.items()
+            if LEAST_STEPS <= n < n_all
+            and total / n - mean > STANDARD_ERRORS * spread * sqrt(1 / n - 1 / n_all)
+        ]
+        found.sort(key=lambda each: -each["error"])
+        return {"n": n_all, "error": mean, "worst": found[:MOST_SLICES]}
+
+    def state(self) -> StateDict:
+        """Return the rows, with the fields that have few values."""
+        rows = self._read()
+        divided = _divided(rows)
+        codes = np.full((len(rows), len(divided)), -1, np.int8)
+        for column, (name, values) in zip(codes.T, divided.items(), strict=True):
+            number = {value: i for i, value in enumerate(values)}
+            column[:] = [number.get(row.values.get(name), -1) for row in rows]
+        return {
+            "errors": np.array([row.error for row in rows]),
+            "times": np.array([nan if row.time is None else row.time for row in rows]),
+            "fields": {name: list(values) for name, values in divided.items()},
+            "codes": codes,
+        }
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`."""
+        fields = state["fields"].items()
+        rows = zip(state["errors"], state["times"], state["codes"].tolist(), strict=True)
+        for error, time, codes in rows:
+            values = {
+                name: values[i] for (name, values), i in zip(fields, codes, strict=True) if i >= 0
+            }
+            self.add(values, float(error), None if isnan(time) else float(time))
+
+    def _read(self) -> list[_Row]:
+        with self._reading:  # the loop only appends; it may do so meanwhile
+            for _ in range(len(self._new)):
+                step = self._new.popleft()
+                error = step.loss if isinstance(step.y_pred, Mapping) else abs(step.y_pred - step.y)
+                if error is not None and isfinite(error):
+                    self.add(_values(step.x), error, step.time)
+            return list(self._rows)
+
+    def _hours(self, rows: Sequence[_Row]) -> Iterator[list[tuple[str, Any]]]:
+        times = [row.time for row in rows if row.time is not None]
+        span = max(times) - min(times) if times else 0.0
+        zone = ZoneInfo(self.zone)
+        for row in rows:
+            if row.time is None or span < _HOURS_FROM:
+                yield []
+                continue
+            at = dt.datetime.fromtimestamp(row.time, zone)
+            hour = ("hour", f"{at:%H}:00 {self.zone}")
+            yield [hour, ("weekday", f"{at:%A}")] if span >= _WEEKDAYS_FROM else [hour]
+
+
+def _values(x: Mapping[Any, float]) -> dict[str, Any]:
+    """Return the values that may be few: categories, and whole numbers."""
+    found: dict[str, Any] = {}
+    for name, value in islice(x.items(), MOST_INPUTS):
+        field, is_category, category = str(name).partition("=")
+        if is_category:
+            found[field] = category
+        elif abs(value) < MOST_NUMBER and float(value).is_integer():
+            found[field] = int(value)
+    return found
+
+
+def _divided(rows: Iterable[_Row]) -> dict[str, dict[Any, None]]:
+    """Return the fields with two values or a few more, and these in the order they first came."""
+    found: dict[str, dict[Any, None]] = {}
+    for row in rows:
+        for name, value in row.values.items():
+            seen = found.setdefault(name, {})
+            if len(seen) <= MOST_VALUES:
+                seen[value] = None
+    return {name: seen for name, seen in found.items() if 1 < len(seen) <= MOST_VALUES}
