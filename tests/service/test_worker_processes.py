@@ -86,7 +86,7 @@ def assert_as_one_process(log: TestedLog, folder: Path, *more: str, out: str = "
         whole = saved(folder / "state-whole", *name.rsplit("-", 1))
         assert ours.header.positions == whole.header.positions
         assert ours.learner == whole.learner
-        assert ours.state["counts"] == whole.state["counts"]
+        assert ours.bits["counts"] == whole.bits["counts"]
     for partition in range(PARTITIONS):
         predictions = by_horizon(log.published("whole", partition))
         assert predictions
