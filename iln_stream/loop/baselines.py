@@ -131,12 +131,12 @@ class PastLabels:
     """Labels by the time of their events, with the time from which each was known.
 
     Of labels that are closer together than a minute, some are left out: they would not reach back
-    a day.
+    a day. One with a time far in the future is soon forgotten.
 
     Attributes
     ----------
     first, due : float
-        The oldest time, and that from which on the next label is remembered.
+        The time of the first label, and that from which on the next one is remembered.
 
     """
 
@@ -149,8 +149,12 @@ class PastLabels:
         found = self._labels.get(time)
         return found[0] if found is not None and found[1] <= now else None
 
+    def wants(self, time: float) -> bool:
+        """Return whether a label is due at this time, or the time of an earlier one was wrong."""
+        return time >= self.due or self.due - time > PERIODS["week_before"]
+
     def learn(self, time: float, y: float, known_at: float) -> None:
-        """Remember a label, whose time is `due` or later; of many, the oldest is forgotten."""
+        """Remember a label that it `wants`; of many, the oldest is forgotten."""
         labels = self._labels
         labels[time] = y, known_at
         self.due = time + LEAST_GAP
@@ -173,7 +177,7 @@ class Seasonal(Baseline):
     """The label of the same time some seconds ago, or else the last one.
 
     It is scored from the first events in a row that have such a label, so that other streams don't
-    pay for it.
+    pay for it: its mean over all events is of fewer than the learner's.
     """
 
     def __init__(self, window: int, seconds: float) -> None:
@@ -183,21 +187,27 @@ class Seasonal(Baseline):
         self._found = Window(window)
         self._errors: list[float] = []
         self._hits: list[float] = []
+        self._weights: list[float] = []
 
-    def compare(self, past: PastLabels, time: float, last: float, y: float) -> None:
-        """Score it on a label of an event of this time."""
+    def compare(
+        self, past: PastLabels, time: float, last: float, y: float, weight: float = 1.0
+    ) -> None:
+        """Score it on a label of an event of this time and weight."""
         before = past.at(time - self._seconds, time)
         if self._in_a_row < FIRST_FOUND:
             self._in_a_row = 0 if before is None else self._in_a_row + 1
             return
         self._errors.append(abs((last if before is None else before) - y))
         self._hits.append(float(before is not None))
+        self._weights.append(weight)
 
     def count(self) -> None:
         """Count what has been compared: many at once take less time."""
-        self.add(self._errors)
-        self._found.extend(self._hits)
-        self._errors, self._hits = [], []
+        if self._errors:
+            are_one = self._weights.count(1.0) == len(self._weights)
+            self.add(self._errors, None if are_one else self._weights)
+            self._found.extend(self._hits)
+            self._errors, self._hits, self._weights = [], [], []
 
     @property
     def is_regular(self) -> bool:
@@ -308,8 +318,8 @@ class RegressionBaselines(Baselines):
             if (time := step.time) is not None:
                 if time - past.first >= PERIODS["day_before"]:
                     for each in self.seasonal.values():
-                        each.compare(past, time, last, y)
-                if time >= past.due and not (step.late and step.delay is None):
+                        each.compare(past, time, last, y, step.weight)
+                if past.wants(time) and not (step.late and step.delay is None):
                     past.learn(time, y, time + (step.delay or 0.0))
         weights = weights_of([step for step in steps if step.loss is not None])
         self.by_name["running_mean"].add(mean_errors, weights)

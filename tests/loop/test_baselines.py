@@ -3,6 +3,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -150,6 +151,27 @@ def test_a_seasonal_baseline_is_the_label_of_a_day_before():
     weeks = [abs(y - before) for y, before in zip(DAYS[188:], DAYS[20:], strict=False)]
     assert read(baselines)["mae", "all", "week_before"] == pytest.approx(sum(weeks) / len(weeks))
     assert "MAE" in baselines.summary(Regression().scores(10), recent=True)
+
+
+def test_a_seasonal_baseline_is_weighted_as_the_others_are():
+    """Its mean is of the same weights, so that it can be compared with the learner's."""
+    baselines, labels = Regression().baselines(1000), [float(n**3 % 101) for n in range(20 * 24)]
+    weights = [1.0 + n % 5 for n in range(len(labels))]
+    hours = zip(hourly(labels), weights, strict=True)
+    baselines.update([each._replace(weight=w) for each, w in hours])
+    errors = [abs(y - before) for y, before in zip(labels[44:], labels[20:], strict=False)]
+    expected = np.average(errors, weights=weights[44:])
+    for over in ("window", "all"):
+        assert read(baselines)["mae", over, "day_before"] == pytest.approx(expected)
+
+
+def test_one_wrong_date_does_not_end_a_seasonal_baseline():
+    """After a time of 2099 labels are remembered as before."""
+    baselines, hours = Regression().baselines(100), hourly(DAYS)
+    hours[10] = hours[10]._replace(time=4e9)
+    baselines.update(hours)
+    expected = [abs(y - before) for y, before in zip(DAYS[-100:], DAYS[-124:], strict=False)]
+    assert read(baselines)["mae", "window", "day_before"] == pytest.approx(np.mean(expected))
 
 
 @pytest.mark.parametrize(("hours", "is_known"), [(24, True), (25, False)])
