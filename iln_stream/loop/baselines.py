@@ -1,5 +1,6 @@
 """Trivial predictors that look at no input, scored on the same labelled events as the learner."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from math import inf, isfinite, log, nan
 from typing import Any
@@ -137,17 +138,14 @@ class PastLabels:
     ----------
     first, due : float
         The time of the first label, and that from which on the next one is remembered.
+    labels : OrderedDict
+        Label and time by time. A dict would look at all removed ones to find the oldest.
 
     """
 
     def __init__(self) -> None:
         self.first, self.due = inf, -inf
-        self._labels: dict[float, tuple[float, float]] = {}
-
-    def at(self, time: float, now: float) -> float | None:
-        """Return the label of an event at this time, if it was known by now."""
-        found = self._labels.get(time)
-        return found[0] if found is not None and found[1] <= now else None
+        self.labels: OrderedDict[float, tuple[float, float]] = OrderedDict()
 
     def wants(self, time: float) -> bool:
         """Return whether a label is due at this time, or the time of an earlier one was wrong."""
@@ -155,16 +153,18 @@ class PastLabels:
 
     def learn(self, time: float, y: float, known_at: float) -> None:
         """Remember a label that it `wants`; of many, the oldest is forgotten."""
-        labels = self._labels
+        labels = self.labels
         labels[time] = y, known_at
         self.due = time + LEAST_GAP
         if len(labels) > MOST_PAST:
-            del labels[next(iter(labels))]
-        self.first = next(iter(labels))
+            labels.popitem(last=False)
+            self.first = next(iter(labels))
+        elif len(labels) == 1:
+            self.first = time
 
     def state(self) -> StateDict:
         """Return times, labels and when they were known."""
-        rows = [(time, *each) for time, each in self._labels.items()]
+        rows = [(time, *each) for time, each in self.labels.items()]
         return {"rows": np.array(rows, dtype=float).reshape(-1, 3)}
 
     def restore(self, state: StateDict) -> None:
@@ -185,29 +185,30 @@ class Seasonal(Baseline):
         self._seconds = seconds
         self._in_a_row = 0
         self._found = Window(window)
-        self._errors: list[float] = []
-        self._hits: list[float] = []
-        self._weights: list[float] = []
+        self._compared: list[tuple[float, float, float]] = []
 
     def compare(
         self, past: PastLabels, time: float, last: float, y: float, weight: float = 1.0
     ) -> None:
         """Score it on a label of an event of this time and weight."""
-        before = past.at(time - self._seconds, time)
-        if self._in_a_row < FIRST_FOUND:
-            self._in_a_row = 0 if before is None else self._in_a_row + 1
-            return
-        self._errors.append(abs((last if before is None else before) - y))
-        self._hits.append(float(before is not None))
-        self._weights.append(weight)
+        found = past.labels.get(time - self._seconds)
+        if found is None or found[1] > time:  # there is none, or it was not known by then
+            if self._in_a_row < FIRST_FOUND:
+                self._in_a_row = 0
+            else:
+                self._compared.append((abs(last - y), 0.0, weight))
+        elif self._in_a_row < FIRST_FOUND:
+            self._in_a_row += 1
+        else:
+            self._compared.append((abs(found[0] - y), 1.0, weight))
 
     def count(self) -> None:
         """Count what has been compared: many at once take less time."""
-        if self._errors:
-            are_one = self._weights.count(1.0) == len(self._weights)
-            self.add(self._errors, None if are_one else self._weights)
-            self._found.extend(self._hits)
-            self._errors, self._hits, self._weights = [], [], []
+        if self._compared:
+            errors, hits, weights = zip(*self._compared, strict=True)
+            self.add(errors, None if weights.count(1.0) == len(weights) else weights)
+            self._found.extend(hits)
+            self._compared = []
 
     @property
     def is_regular(self) -> bool:
