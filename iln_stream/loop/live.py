@@ -511,7 +511,6 @@ class LiveModel(Listener):
             "n": self.n,
             "curves": self._curves.state(),
             "recent": self._recent.state(),
-            "slices": self.slices.state(),
             "steps": self._rows(),
             "dead_letters": list(self._letters),
             "commands": list(self._commands),
@@ -526,7 +525,6 @@ class LiveModel(Listener):
         self._recent.due = self.n - self.n % RECENT_STRIDE + RECENT_STRIDE
         if "recent" in state:  # since release 0.3
             self._recent.restore(state["recent"])
-            self.slices.restore(state["slices"])
         self._due = min(self._curves.due, self._recent.due)
         self._steps.extend(state["steps"])
         self._letters.extend(state["dead_letters"])

@@ -4,16 +4,13 @@ import datetime as dt
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from math import isfinite, isnan, nan, sqrt
+from math import isfinite, sqrt
 from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-import numpy as np
-
 from iln_stream.loop.step import Step
-from iln_stream.state import StateDict
 
 SIZE = 1000
 """Labelled steps that are divided."""
@@ -51,6 +48,7 @@ class ErrorSlices:
     """Finds among the latest labelled steps those slices whose errors stand out.
 
     One thread may add steps while others read. The error is |y_pred - y|, of classes the log loss.
+    A run that resumes begins anew: to save the steps would hold up each snapshot.
 
     Attributes
     ----------
@@ -114,31 +112,6 @@ class ErrorSlices:
         ]
         found.sort(key=lambda each: -each["error"])
         return {"n": n_all, "error": mean, "worst": found[:MOST_SLICES]}
-
-    def state(self) -> StateDict:
-        """Return the rows, with the fields that have few values."""
-        rows = self._read()
-        divided = _divided(rows)
-        codes = np.full((len(rows), len(divided)), -1, np.int8)
-        for column, (name, values) in zip(codes.T, divided.items(), strict=True):
-            number = {value: i for i, value in enumerate(values)}
-            column[:] = [number.get(row.values.get(name), -1) for row in rows]
-        return {
-            "errors": np.array([row.error for row in rows]),
-            "times": np.array([nan if row.time is None else row.time for row in rows]),
-            "fields": {name: list(values) for name, values in divided.items()},
-            "codes": codes,
-        }
-
-    def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
-        fields = state["fields"].items()
-        rows = zip(state["errors"], state["times"], state["codes"].tolist(), strict=True)
-        for error, time, codes in rows:
-            values = {
-                name: values[i] for (name, values), i in zip(fields, codes, strict=True) if i >= 0
-            }
-            self.add(values, float(error), None if isnan(time) else float(time))
 
     def _read(self) -> list[_Row]:
         with self._reading:  # the loop only appends; it may do so meanwhile
