@@ -1,3 +1,5 @@
+from threading import Event, Thread
+
 import pytest
 
 from iln_stream.learners import InfiniteLayerRegressor
@@ -6,6 +8,7 @@ from iln_stream.learners.metrics import (
     hashing_metrics,
     mixture_metrics,
     most_relevant,
+    seldom,
 )
 
 
@@ -51,3 +54,23 @@ def test_hashed_categories_are_counted():
     found = {metric.name: metric.read() for metric in hashing_metrics(learner)}
     assert found["iln_hashed_names"] == pytest.approx(40, rel=0.1)
     assert found["iln_hashed_cells_occupied_ratio"] == pytest.approx(40 / 65_536, rel=0.05)
+
+
+def test_scrapes_do_not_wait_for_what_another_computes():
+    """While one thread reads what takes long, others get the last value, and none reads it, too."""
+    begun, go_on, n_read = Event(), Event(), []
+
+    def slow():
+        n_read.append(1)
+        begun.set()
+        go_on.wait(60.0)
+        return {"a": 1.0}
+
+    read = seldom(slow)
+    first = Thread(target=read, daemon=True)
+    first.start()
+    assert begun.wait(60.0)
+    assert (read(), len(n_read)) == ({}, 1)
+    go_on.set()
+    first.join(60.0)
+    assert (read(), len(n_read)) == ({"a": 1.0}, 1)
