@@ -206,11 +206,11 @@ $(VENV)/bench: $(VENV)/created pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/quality: $(VENV)/dev
-	$(call install,--editable '.[dev,quality]')
+	$(call install,--editable '.[quality]')
 	@touch $@
 
 $(VENV)/release: $(VENV)/dev
-	$(call install,--editable '.[dev,release]')
+	$(call install,--editable '.[release]')
 	@touch $@
 
 # The tests use the built wheel, as a user would install it.

@@ -12,7 +12,7 @@ author = "The iln_stream developers"
 project_copyright = author
 release = version = __version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 exclude_patterns = ["out"]
@@ -23,7 +23,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300  # seconds; the first run compiles
 
 html_theme = "furo"
-html_title = "iln_stream"
+html_title = f"iln_stream {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
@@ -33,6 +33,10 @@ html_show_sphinx = False
 autodoc_typehints = "none"  # the docstrings' Parameters say it in words
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"  # neither prompts nor what a program prints
 
 
 def escape(

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from configparser import ConfigParser
 from functools import cache
+from importlib.metadata import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -206,3 +207,14 @@ def test_every_command_in_the_text_exists() -> None:
             known = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
             flags = {word.partition("=")[0] for word in rest if re.match(r"--?[a-z]", word)}
             assert flags <= known | {"--help"}, each
+
+
+def test_make_installs_extras_that_exist() -> None:
+    """Each target installs the package with one of its extras, and the command reads as written."""
+    command = ["make", "--dry-run", "--always-make", "VENV=none", "bench", "quality", "release"]
+    printed = subprocess.run(
+        command, cwd=DOCS.parent, capture_output=True, text=True, check=True
+    ).stdout
+    wanted = set(re.findall(r"--editable '\.\[(\w+)\]'(?= \|\||\n)", printed))
+    assert wanted == {"bench", "dev", "quality", "release"}
+    assert wanted <= set(metadata("iln_stream").get_all("Provides-Extra"))

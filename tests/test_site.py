@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from support.document import DOCS
 
+from iln_stream import __version__
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -26,10 +28,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.thorough
 def test_every_page_is_in_the_site(site: Path) -> None:
     """Each document has a page that a table of contents leads to; pages load nothing from other
-    hosts."""
+    hosts; code can be copied by a button, and the version is shown."""
     for page in site.glob("*.html"):
         loaded = re.findall(r'<(?:script|img|link)[^>]*(?:src|href)="(\w+:)?//', page.read_text())
         assert not loaded, page
+    for part in ("copybutton.js", f"iln_stream {__version__}"):
+        assert part in (site / "installation.html").read_text("utf-8")
     index = (site / "index.html").read_text("utf-8")
     for document in DOCS.glob("*.md"):
         if document.stem != "index":
