@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 
@@ -139,6 +139,22 @@ class Client:
         Events with ids are appended to the log, too; after an error, call it again with all.
         """
         return self._run(self._calls.predict_many(xs, model))
+
+    def predict_records(
+        self, records: Iterable[Mapping[str, Any]], *, model: str | None = None
+    ) -> list[Prediction]:
+        """Predict several records as the run reads them, in their order; none is appended.
+
+        Parameters
+        ----------
+        records
+            Their fields by name, as JSON has them: the run's settings of fields make the inputs,
+            aggregates by key included.
+        model
+            As of `predict`.
+
+        """
+        return self._run(self._calls.predict_records(records, model))
 
     def append(
         self,
@@ -300,6 +316,12 @@ class AsyncClient:
     ) -> list[Prediction]:
         """Predict several events, in their order."""
         return await self._run(self._calls.predict_many(xs, model))
+
+    async def predict_records(
+        self, records: Iterable[Mapping[str, Any]], *, model: str | None = None
+    ) -> list[Prediction]:
+        """Predict several records as the run reads them, in their order."""
+        return await self._run(self._calls.predict_records(records, model))
 
     async def append(
         self,

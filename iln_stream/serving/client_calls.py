@@ -11,7 +11,7 @@ import random
 import ssl
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -218,6 +218,13 @@ class Calls:
         items = [encoded(f"xs[{i}]", event_fields(event)) for i, event in enumerate(events)]
         return (yield from self._predict(items, model))
 
+    def predict_records(
+        self, records: Iterable[Mapping[str, Any]], model: str | None
+    ) -> Call[list[Prediction]]:
+        """Predict several records, in their order."""
+        items = [encoded(f"records[{i}]", dict(each)) for i, each in enumerate(records)]
+        return (yield from self._predict(items, model, b"records"))
+
     def append(self, event: NewEvent) -> Call[Appended]:
         """Append one event."""
         item = encoded("", event_fields(event))
@@ -259,12 +266,12 @@ class Calls:
         reply = yield from self._sent(Request("GET", "/ready", statuses=frozenset({503})))
         return _read(reply, read_readiness)
 
-    def _predict(self, items: Sequence[bytes], model: str | None) -> Call[list[Prediction]]:
+    def _predict(
+        self, items: Sequence[bytes], model: str | None, field: bytes = b"events"
+    ) -> Call[list[Prediction]]:
         tail = b"" if model is None else b',"model":' + encoded("model", model)
         found: list[Prediction] = []
-        yield from self._in_batches(
-            "/predict", b"events", items, tail, True, read_predictions, found
-        )
+        yield from self._in_batches("/predict", field, items, tail, True, read_predictions, found)
         return found
 
     def _append(

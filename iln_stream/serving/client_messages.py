@@ -74,6 +74,8 @@ class Prediction(NamedTuple):
         Probabilities of the classes, by name; None for numbers.
     appended
         Where the event is in the log; None: it has no id, and was only predicted.
+    unknown_inputs
+        Names that the learner has not learned: they may be misspelt.
 
     """
 
@@ -82,6 +84,7 @@ class Prediction(NamedTuple):
     interval: Interval | None = None
     probabilities: Mapping[str, float] | None = None
     appended: Appended | None = None
+    unknown_inputs: Sequence[str] = ()
 
 
 class Model(NamedTuple):
@@ -142,6 +145,7 @@ def read_predictions(answer: Any) -> list[Prediction]:
             _optional(each.get("interval"), _read_interval),
             _optional(each.get("probabilities"), _read_probabilities),
             _optional(each.get("appended"), _read_place),
+            tuple(_one_of(name, str) for name in each.get("unknown_inputs", ())),
         )
         for each in answer["predictions"]
     ]

@@ -10,6 +10,7 @@ from support.embedded_log import append, settings_of, values
 from support.running_api import example
 
 from iln_stream import RecordInputs, load
+from iln_stream.client import Client
 from iln_stream.service import Service
 from iln_stream.streams import NewRecord
 
@@ -40,8 +41,8 @@ def label(order: dict[str, Any]) -> float:
 
 @pytest.mark.parametrize("aggregates", [{}, AGGREGATES, BY_KEY])
 def test_notebook_run_and_http_agree(tmp_path: Path, start, aggregates: dict[str, object]) -> None:
-    """A record has the same prediction, to the bit, in a run, over HTTP and, unless aggregates need
-    earlier events, in Python with the same settings."""
+    """A record has the same prediction, to the bit, in a run, over HTTP, from its Python client
+    and, unless aggregates need earlier events, in Python with the same settings."""
     log = tmp_path / "log.db"
     minutes = [{**record(i), "y": label(record(i))} for i in range(200)]
     append(log, [NewRecord(json.dumps(each).encode(), str(each["card"])) for each in minutes])
@@ -58,6 +59,8 @@ def test_notebook_run_and_http_agree(tmp_path: Path, start, aggregates: dict[str
     one = api.post("/predict", {"record": asked[0]}).raise_for_status().json()
     by_http = [each["y_pred"] for each in answer["predictions"]]
     assert one["predictions"][0]["y_pred"] == by_http[0]
+    with Client(api.url, trust_env=False) as client:
+        assert [each.y_pred for each in client.predict_records(asked)] == by_http
     assert not any("unknown_inputs" in each for each in answer["predictions"])
     append(log, [NewRecord(json.dumps(each).encode(), str(each["card"])) for each in new])
     Service(settings).run()
@@ -81,6 +84,8 @@ def test_inputs_that_the_learner_does_not_know(learner_and_api) -> None:
     assert found["unknown_inputs"] == ["tempp", "at=now"]
     assert "unknown_inputs" not in api.post("/predict", {"x": x}).json()["predictions"][0]
     assert api.metrics()[("iln_api_inputs_suspicious_total", "unknown")] == before + 2.0
+    with Client(api.url, trust_env=False) as client:
+        assert client.predict({**x, "tempp": 3.0}).unknown_inputs == ("tempp",)
     refused = api.post("/predict", {"record": {"a": 1.0}})
     assert refused.status_code == 409
     assert "the run has no settings of fields" in refused.json()["error"]
