@@ -35,6 +35,10 @@ class ReaderGoneError(SinkError):
     """The reader of standard output closed it, as `head` does: the run ends without an error."""
 
 
+class OtherRunError(SinkError, UnrecoverableError):
+    """Another run publishes the predictions of the same records to the same topic."""
+
+
 class TokenError(IlnError, ValueError):
     """A token is that of another learner, or of a release whose learner has other experts."""
 

@@ -13,7 +13,7 @@ from support.embedded_log import append, read, settings_of, values
 from support.running_command import Command
 from support.saved_state import saved
 
-from iln_stream.errors import LostPlaceError, NoStreamError, RefusedError, SinkError
+from iln_stream.errors import LostPlaceError, NoStreamError, OtherRunError, RefusedError
 from iln_stream.loop import Listener, Step
 from iln_stream.service import Service, Settings, rebuild
 from iln_stream.streams import NewRecord
@@ -97,7 +97,7 @@ def test_an_older_process_can_not_publish(path: Path) -> None:
     fill(path, 0, 50)
     older = Service(settings(path, snapshots=None))
     Service(settings(path, snapshots=None)).run()
-    with pytest.raises(SinkError, match="another process now publishes"):
+    with pytest.raises(OtherRunError, match="another process now publishes"):
         older.run()
     assert published(path) == list(range(50))
 

@@ -12,6 +12,7 @@ from iln_stream.streams.kafka.consumer import (
     require_start,
     warn_of_new_partitions,
 )
+from iln_stream.streams.kafka.prediction_sink import KafkaPredictionSink
 from iln_stream.streams.kafka.producer import KafkaAppender, KafkaSink
 from iln_stream.streams.kafka.transactional import KafkaTransactionalSink
 
@@ -19,6 +20,7 @@ __all__ = [
     "CONNECTION",
     "KafkaAppender",
     "KafkaPartition",
+    "KafkaPredictionSink",
     "KafkaSink",
     "KafkaSource",
     "KafkaTransactionalSink",

@@ -9,7 +9,7 @@ from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
 from kafka.structs import OffsetAndMetadata
 
-from iln_stream.errors import SinkError
+from iln_stream.errors import OtherRunError, SinkError
 from iln_stream.streams.addresses import KafkaClient
 from iln_stream.streams.base import Appended, NewRecord
 from iln_stream.streams.kafka.connection import (
@@ -279,18 +279,30 @@ class KafkaSink:
         self._error = self._error or error
 
     def _raise_if_failed(self) -> None:
-        if self._error is not None:
-            raise SinkError(
-                f"topic {self._topic} did not take a message: {self._error}{_remedy(self._error)}"
+        if self._error is None:
+            return
+        told = _told(self._error)
+        if any(sign in told for sign in ("producerfenced", "code=fenced", "producerepoch")):
+            raise OtherRunError(
+                f"topic {self._topic}: another process now publishes the predictions of the same "
+                "records to it: stop one of them, or give each its own topic"
             ) from self._error
+        raise SinkError(
+            f"topic {self._topic} did not take a message: {self._error}{_remedy(self._error)}"
+        ) from self._error
 
 
 def _remedy(error: BaseException) -> str:
     """Return what to do about an error of either client; empty: nothing special."""
-    told = f"{type(error).__name__} {error}".lower().replace("_", "")
+    told = _told(error)
     if "sizetoolarge" in told:
         return "; raise max.message.bytes of the topic (a dead letter needs up to 300 kB)"
     return f"; {denied(error)}" if "authorizationfailed" in told else ""
+
+
+def _told(error: BaseException) -> str:
+    """Return type and text of an error in the form that both clients share."""
+    return f"{type(error).__name__} {error}".lower().replace("_", "")
 
 
 def _open(

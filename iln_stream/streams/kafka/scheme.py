@@ -15,6 +15,7 @@ from iln_stream.streams.kafka.connection import (
     warn_of_readable,
 )
 from iln_stream.streams.kafka.consumer import KafkaPartition, KafkaSource, partitions_of
+from iln_stream.streams.kafka.prediction_sink import KafkaPredictionSink
 from iln_stream.streams.kafka.producer import KafkaAppender, KafkaSink, create_topic
 from iln_stream.streams.kafka.transactional import KafkaTransactionalSink
 
@@ -86,7 +87,7 @@ class KafkaScheme(Scheme):
 
     def partitioned_sink(self, n_partitions: int) -> Sink:
         """Open all partitions of the topic for writing; create it with so many if necessary."""
-        return KafkaSink(
+        return KafkaPredictionSink(
             self.name,
             bootstrap=self.options.bootstrap,
             n_partitions=n_partitions,

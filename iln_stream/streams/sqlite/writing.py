@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from sqlite3 import Connection
 
-from iln_stream.errors import SinkError
+from iln_stream.errors import OtherRunError, SinkError
 from iln_stream.streams.base import Appended, NewRecord, Record
 from iln_stream.streams.sqlite.database import Database
 from iln_stream.streams.sqlite.records import (
@@ -156,7 +156,7 @@ class SqliteSink:
         """Store all messages durably."""
         with self._lock:
             if self._failed is not None:
-                raise SinkError(str(self._failed)) from self._failed
+                raise type(self._failed)(str(self._failed)) from self._failed
             if not self._waiting:
                 return
             self._last = time.monotonic()
@@ -526,12 +526,12 @@ class SqliteTransactionalSink(SqliteSink):
         )
 
     def _check_epoch(self, connection: Connection, partition: int, ours: int) -> None:
-        """Raise SinkError if a later process claimed the partition."""
+        """Raise OtherRunError if a later process claimed the partition."""
         (epoch,) = connection.execute(
             f"SELECT epoch FROM committed {_WHERE}", (*self._key, partition)
         ).fetchone()
         if epoch != ours:
-            raise SinkError(
+            raise OtherRunError(
                 f"{self._database.path}: another process now publishes the predictions of "
                 f"{self._source}, partition {partition}, to topic {self._ends.topic.name}: stop "
                 "one of them, or give each its own topic"

@@ -9,7 +9,7 @@ import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 from support.kafka_topics import create_topic, produce, read_topic
 
-from iln_stream.errors import SinkError
+from iln_stream.errors import OtherRunError, SinkError
 from iln_stream.streams import StreamOptions, stream_at
 from iln_stream.streams.kafka import KafkaTransactionalSink
 
@@ -92,11 +92,11 @@ def test_open_transaction_of_a_killed_process(broker, topic, source, open_sink):
 
 
 def test_a_zombie_can_write_no_more(broker, topic, source, open_sink):
-    """A process that was wrongly thought dead fails at its next commit."""
+    """A process that was wrongly thought dead is refused at its next commit, with the remedy."""
     zombie = open_sink()
     send(zombie, source, range(2))
     following = open_sink()
-    with pytest.raises(SinkError, match=f"topic {topic} did not take a message"):
+    with pytest.raises(OtherRunError, match=f"topic {topic}: another process now publishes"):
         zombie.flush()
     send(following, source, range(2))
     following.flush()

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 from support.embedded_log import values
 
-from iln_stream.errors import SinkError
+from iln_stream.errors import OtherRunError, SinkError
 from iln_stream.streams.sqlite import SqliteTransactionalSink
 
 ID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
@@ -44,7 +44,7 @@ def test_an_older_process_is_fenced(path):
     older.publish(0, 0, None, b"0")
     other.publish(1, 0, None, b"of partition 1")
     newer = open_sink(path)
-    with pytest.raises(SinkError, match="another process now publishes"):
+    with pytest.raises(OtherRunError, match="another process now publishes"):
         older.flush()
     newer.publish(0, 0, None, b"0, once")
     newer.close()
