@@ -656,10 +656,9 @@ def _class_of_cell(text: str) -> float | bool | str:
 
 
 class RecordTime:
-    """Reads the time of a record: its own, but at most when it was written.
+    """Reads the time that a record says, but at most when it was written; None: it says none.
 
-    An event can't be later than its record, so a time in the future is wrong. A record without a
-    valid time has that of its writing.
+    An event can't be later than its record, so a time in the future is wrong.
 
     Parameters
     ----------
@@ -675,7 +674,7 @@ class RecordTime:
     >>> from iln_stream.records.parsing import parse_json
     >>> time_of = RecordTime(FieldMapping(time_field="at"), parse_json)
     >>> time_of(b'{"at": 60}', 90.0), time_of(b'{"at": 60e6}', 90.0), time_of(b"{}", 90.0)
-    (60.0, 90.0, 90.0)
+    (60.0, 90.0, None)
 
     """
 
@@ -693,13 +692,13 @@ class RecordTime:
         self._key = b'%s"' % key if parse is parse_json else None
 
     def __call__(self, payload: Payload, written: float | None) -> float | None:
-        """Return the time in POSIX seconds; None if it is unknown."""
+        """Return the time in POSIX seconds; None if the record says none."""
         if self._key is not None and isinstance(payload, bytes) and self._key not in payload:
-            return written
+            return None
         try:
-            time = self._decode.time(payload, written)
+            time = self._decode.time(payload, None)
         except MalformedError:  # the loop makes it a dead letter
-            return written
+            return None
         return time if time is None or written is None else min(time, written)
 
 

@@ -185,7 +185,7 @@ def time_of_records(
 
     def time_of(record: Record) -> float | None:
         time = of_event if record.origin.stream == source.name else of_label
-        return record.timestamp if time is None else time(record.payload, record.timestamp)
+        return None if time is None else time(record.payload, record.timestamp)
 
     return time_of
 

@@ -79,8 +79,10 @@ class Sequencer:
     Partitions of one log are read in order of arrival, in turns. It does not order their records by
     time, so no partition has to wait for another.
 
-    With partitions of a second log, of labels, the records at hand are ordered by their times. If
-    both logs have much to read, as after a downtime, labels so come as long after their events as
+    With partitions of a second log, of labels, the records at hand are ordered by their times, or
+    if those of a partition say none, all by when they were written: the times of two clocks, such
+    as of events in March that are imported in May with labels without times, have no order. If both
+    logs have much to read, as after a downtime, labels so come as long after their events as
     when both were read live: reading in turns, labels would come before their events, or events
     would wait in masses. A partition that has no unread record is never waited for, nor is one
     whose broker is away. One that has unread records, of which none was fetched yet, is waited for,
@@ -97,8 +99,8 @@ class Sequencer:
     again
         Runs in the journal after the positions of the inputs, to be repeated.
     time_of
-        Returns the time of a record, in POSIX seconds; None: unknown. By default when it was
-        written. Used only with labels.
+        Returns the time that a record says, in POSIX seconds; None: it says none. By default when
+        it was written. Used only with labels.
 
     Attributes
     ----------
@@ -271,7 +273,9 @@ class Sequencer:
         waiting = [p for p, ahead in self._read_ahead.items() if ahead.records]
         if len(waiting) < 2:
             return [(p, len(self._read_ahead[p].records)) for p in waiting]
-        times = [self._read_ahead[p].times() for p in waiting]
+        ahead = [self._read_ahead[p] for p in waiting]
+        own = min([each.say_times() for each in ahead])  # each reads its times
+        times = [each.times(own) for each in ahead]
         more = [_has_more(self._inputs[p]) for p in waiting]
         return [(waiting[number], count) for number, count in runs_by_time(times, more)]
 
@@ -350,16 +354,22 @@ class _ReadAhead:
         self.records: deque[Record] = deque()
         self.was_filled = False
         self._time_of = time_of
-        self._times: deque[float] = deque()  # of the first records
-        self._last = float("-inf")
+        self._times: deque[float | None] = deque()  # of the first records
 
-    def times(self) -> list[float]:
-        """Return the times of the records; an unknown one is that of the record before."""
+    def say_times(self) -> bool:
+        """Read the times that the records say; return whether at least one does."""
         for index in range(len(self._times), len(self.records)):
-            time = self._time_of(self.records[index])
-            self._last = self._last if time is None else time
-            self._times.append(self._last)
-        return list(self._times)
+            self._times.append(self._time_of(self.records[index]))
+        return any(time is not None for time in self._times)
+
+    def times(self, own: bool) -> list[float]:
+        """Return the records' times, their own or of writing; an unknown one is the one before."""
+        found, last = [], -inf
+        for record, time in zip(self.records, self._times, strict=True):
+            known = record.timestamp if time is None or not own else time
+            last = last if known is None else known
+            found.append(last)
+        return found
 
     def take(self, count: int) -> list[Record]:
         """Remove and return the next records."""

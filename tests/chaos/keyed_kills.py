@@ -90,6 +90,6 @@ def _states(folder: Path, found: Saved) -> dict[str, bytes]:
     """
     stored = found.state["learner"]["keys"]
     states = states_of_keys(folder / KEYS_FILE, stored)
-    for name in ("since", "generation", "file"):
+    for name in ("since", "generation", "file", "transactions"):
         del stored[name]
     return {key: row.tobytes() for key, row in states.items()}

@@ -443,12 +443,12 @@ def test_the_usual_name_is_not_taken_for_another():
         (b'{"sale": {"at": 60}}', 60.0),
         (b'{"sale.at": "1970-01-01T00:01:00Z"}', 60.0),
         (b'{"sale": {"at": 99999}}', 90.0),
-        (b'{"sale": {"at": null}}', 90.0),
-        (b'{"sale": {"at": "NA"}}', 90.0),
-        (b'{"sale": {"at": "tomorrow"}}', 90.0),
-        (b'{"at": ', 90.0),
-        (b"{}", 90.0),
-        (None, 90.0),
+        (b'{"sale": {"at": null}}', None),
+        (b'{"sale": {"at": "NA"}}', None),
+        (b'{"sale": {"at": "tomorrow"}}', None),
+        (b'{"at": ', None),
+        (b"{}", None),
+        (None, None),
     ],
 )
 def test_time_of_a_record(payload, expected):

@@ -208,6 +208,20 @@ def test_labels_come_after_their_events_by_time():
     assert len(taken) == 6_000
 
 
+@pytest.mark.parametrize("silent", [P(0), LABELS])
+def test_one_log_says_no_times(silent):
+    """If the records of one log say no times, both are ordered by when they were written, however
+    long before that the times are which the others say."""
+
+    def time_of(record):
+        return None if record.origin == silent else record.timestamp / 7 - 1e7
+
+    taken = read(Sequencer(joined(), time_of=time_of))
+    time = {P(0): 0.0, LABELS: 100.5}
+    times = [time[partition] + offset for partition, offset in taken]
+    assert times == sorted(times)
+
+
 def test_nothing_waits_for_a_partition_without_records():
     """Records of one log come at once while the other has none."""
 

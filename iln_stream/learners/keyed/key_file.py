@@ -160,12 +160,14 @@ class KeyFile:
     ----------
     identity : str
         Drawn when the file was created, if it is not to read only.
+    n_transactions : int
+        Those that the file has had so far, as far as this writer knows: an older copy has fewer.
 
     """
 
     def __init__(self, path: Path, run: int | None = None, must_exist: bool = False) -> None:
         self.path = path
-        self.identity = ""
+        self.identity, self.n_transactions = "", 0
         self._run = run
         self._turn = threading.Lock()  # of the connection that writes
         if (run is None or must_exist) and not path.exists():
@@ -220,9 +222,18 @@ class KeyFile:
         self._reader.execute("INSERT INTO claim VALUES (?)", (self._run,))
         self._reader.execute("UPDATE origin SET transactions = transactions + 1")
         self._reader.execute("COMMIT")
-        (self.identity,) = self._reader.execute("SELECT identity FROM origin").fetchone()
+        self.identity, self.n_transactions = self._reader.execute(
+            "SELECT identity, transactions FROM origin"
+        ).fetchone()
 
-    def check(self, identity: str | None, after: int, until: int, n_keys: int | None) -> None:
+    def check(
+        self,
+        identity: str | None,
+        after: int,
+        until: int,
+        n_keys: int | None,
+        transactions: int = 0,
+    ) -> None:
         """Refuse a file that is not the one of a snapshot, or has lost keys.
 
         Parameters
@@ -233,6 +244,8 @@ class KeyFile:
             The generations of its states, as in `read`.
         n_keys
             Number of its keys; None: they are not counted, which takes as long as to read them.
+        transactions
+            The least number that the file has had.
 
         Raises
         ------
@@ -242,7 +255,8 @@ class KeyFile:
         """
         is_ours = identity is None or self._attempt(
             lambda: self._reader.execute(
-                "SELECT 1 FROM origin WHERE identity = ? AND generation >= ?", (identity, until)
+                "SELECT 1 FROM origin WHERE identity = ? AND generation >= ? AND transactions >= ?",
+                (identity, until, transactions),
             ).fetchone()
         )
         if not is_ours:
@@ -424,6 +438,7 @@ class KeyFile:
             writer.execute("ROLLBACK")
             raise
         writer.execute("COMMIT")
+        self.n_transactions += 1
 
     def _attempt(self, action: Callable[[], Result]) -> Result:
         try:
@@ -486,7 +501,14 @@ def _packed(rows: Sequence[tuple[str, Row]], generation: int) -> tuple[bytes, st
     return b"".join(parts), str(places)
 
 
-STORED = StateSchema("iln_stream.StoredKeys", 2, {1: lambda state: {**state, "file": None}})
+STORED = StateSchema(
+    "iln_stream.StoredKeys",
+    3,
+    {
+        1: lambda state: {**state, "file": None},
+        2: lambda state: {**state, "transactions": 0},
+    },
+)
 
 _WRITTEN_AT_ONCE = 1024
 """Evicted states that are written together."""
@@ -549,7 +571,7 @@ class StoredKeys:
             self._since = self._generation = file.newest()
             self._n_keys = 0
         else:
-            identity, self._since, self._generation, self._n_keys = _read(state)
+            identity, self._since, self._generation, self._n_keys, _ = _read(state)
             file.check(identity, self._since, self._generation, self._n_keys)
             file.remove_after(self._generation)
         self._rows = Rows(size)
@@ -740,7 +762,7 @@ class StoredKeys:
         """Return the file, generation and number of keys of a checkpoint that is taken now."""
         return STORED.write(
             file=self._file.identity, since=self._since, generation=self._generation + 1,
-            n_keys=self._n_keys,
+            n_keys=self._n_keys, transactions=self._file.n_transactions,
         )  # fmt: skip
 
     def restore(self, state: StateDict) -> None:
@@ -771,7 +793,7 @@ class KeysElsewhere:
         self.n_evicted = self.n_loaded = self.n_forgotten = 0
 
     def __len__(self) -> int:
-        return int(_read(self.stored)[-1])
+        return int(_read(self.stored)[3])
 
     def get(self, key: str) -> Row | None:
         """Refuse."""
@@ -815,7 +837,7 @@ class KeysToRead(KeysElsewhere):
     def __init__(self, file: KeyFile, state: StateDict, size: int) -> None:
         super().__init__(state)
         self._file, self._size = file, size
-        identity, self._since, self._generation, n_keys = _read(state)
+        identity, self._since, self._generation, n_keys, _ = _read(state)
         file.check(identity, self._since, self._generation, n_keys)
 
     def get(self, key: str) -> Row | None:
@@ -841,15 +863,16 @@ class NewestKeys(KeysElsewhere):
     Raises
     ------
     StateError
-        When it is another file.
+        When it is another file, or an older copy than when the state was taken.
 
     """
 
     def __init__(self, file: KeyFile, state: StateDict, size: int) -> None:
         super().__init__(state)
         self._file, self._size = file, size
-        identity, self._since, _, _ = _read(state)
-        file.check(identity, self._since, self._since, None)  # the run may write the next one now
+        identity, self._since, _, _, transactions = _read(state)
+        # The run may write the state's generation only now.
+        file.check(identity, self._since, self._since, None, transactions)
 
     def get(self, key: str) -> Row | None:
         """Return the newest stored state of a key; None: it has none."""
@@ -867,9 +890,11 @@ _NEWEST = 2**62
 """A generation after all others."""
 
 
-def _read(state: StateDict) -> tuple[str | None, int, int, int]:
-    """Return a state's file, the generations after and up to which it has states, and its keys."""
-    identity, since, generation, n_keys = STORED.read(
-        state, "file", "since", "generation", "n_keys"
+def _read(state: StateDict) -> tuple[str | None, int, int, int, int]:
+    """Return a state's file, the generations after and up to which it has states, and how many keys
+    and transactions it had.
+    """
+    identity, since, generation, n_keys, transactions = STORED.read(
+        state, "file", "since", "generation", "n_keys", "transactions"
     )
-    return identity, since, generation, n_keys
+    return identity, since, generation, n_keys, transactions

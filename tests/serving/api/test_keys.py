@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.embedded_log import append, settings_of, values
+from support.running_api import eventually
 
 from iln_stream.service import Service, Settings
 from iln_stream.streams import NewRecord
@@ -125,6 +126,29 @@ def test_a_model_by_key(start, tmp_path: Path) -> None:
     Service(settings).run()
     predicted = json.loads(values(log, "predictions")[-1])["y_pred"]
     assert answer["predictions"][0]["y_pred"] == predicted
+
+
+def test_an_older_copy_of_the_keys(start, tmp_path: Path) -> None:
+    """A file of keys that is older than the published version is refused, not read."""
+    log, models = tmp_path / "log.db", tmp_path / "models"
+    settings = settings_of(log, publish=str(models), by_key="card", target="y")
+    folder, older = tmp_path / "state" / "log-events-0", tmp_path / "older"
+    for level in (0.0, 1_000.0):
+        rows = [{"card": f"c{i % 5}", "a": 0.1 * i, "y": level} for i in range(100)]
+        append(log, [json.dumps(row).encode() for row in rows])
+        Service(settings).run()
+        if not older.exists():
+            shutil.copytree(folder, older)
+    api = start().ready()
+    asked = {"x": {"card": "c1", "a": 1.0}}
+    assert api.post("/predict", asked).json()["predictions"][0]["y_pred"] > 500.0
+    for file in folder.glob("keys.db*"):
+        file.unlink()
+    for file in older.glob("keys.db*"):
+        shutil.copy(file, folder)
+    other = start()
+    eventually(lambda: "or an older copy" in str(other.http.get("/ready").json()["reasons"]))
+    assert other.post("/predict", asked).status_code == 503
 
 
 def test_keys_of_another_run(run: Settings, start, tmp_path: Path) -> None:
