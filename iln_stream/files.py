@@ -38,10 +38,12 @@ def read_stored(path: Path) -> bytes:
         return file.read()
 
 
-def check_regular(path: Path) -> None:
-    """Raise an OSError if something else than a regular file is at a path; none may be there."""
-    with suppress(FileNotFoundError):
-        _check_regular(path.stat().st_mode, path)
+def check_database(path: Path) -> None:
+    """Raise an OSError if anything but a regular file is an SQLite database or belongs to it."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        file = path.with_name(path.name + suffix)
+        with suppress(FileNotFoundError):
+            _check_regular(file.stat().st_mode, file)
 
 
 def _check_regular(mode: int, path: Path) -> None:

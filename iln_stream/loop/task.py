@@ -58,8 +58,9 @@ class Task(Protocol):
         ...
 
 
-LARGEST_LABEL = 1e150
-"""Size below which the square of a label is finite."""
+LARGEST_LABEL = 1e30
+"""Size from which a label is none: after labels that grew up to it, the default learners' scale is
+back at ordinary ones within 500 events; after 1e40, it is not."""
 
 
 class Regression:

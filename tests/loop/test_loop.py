@@ -272,7 +272,7 @@ def test_loss_of_other_models():
     assert Regression().loss(0.0, 1e200) == math.inf
     heard = run([event(0, y=1.0), event(1, y=1e200)])
     assert [letter.reason for letter in heard.letters] == [
-        "y: 1e+200 is too large for a label: its size must be below 1e+150; divide labels by a "
+        "y: 1e+200 is too large for a label: its size must be below 1e+30; divide labels by a "
         "constant"
     ]
 

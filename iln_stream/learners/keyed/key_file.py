@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.errors import StateError
-from iln_stream.files import check_regular
+from iln_stream.files import check_database
 from iln_stream.learners.keyed.store import (
     Captured,
     Names,
@@ -175,7 +175,7 @@ class KeyFile:
                 f"the keys' states are in {path}, which is not there: copy it, too, or learn the "
                 "log again with `iln-stream rebuild`"
             )
-        self._attempt(lambda: check_regular(path))
+        self._attempt(lambda: check_database(path))
         # A reader can't tell: another process may be writing.
         log = None if run is None else self._attempt(lambda: _write_ahead_log(path))
         self._reader = self._attempt(lambda: self._connected(readonly=run is None))
@@ -891,9 +891,7 @@ _NEWEST = 2**62
 
 
 def _read(state: StateDict) -> tuple[str | None, int, int, int, int]:
-    """Return a state's file, the generations after and up to which it has states, and how many keys
-    and transactions it had.
-    """
+    """Return file, generations after and up to which it has states, keys and transactions."""
     identity, since, generation, n_keys, transactions = STORED.read(
         state, "file", "since", "generation", "n_keys", "transactions"
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from iln_stream.errors import IlnError, LostPlaceError, NoStreamError, SourceError
-from iln_stream.files import check_regular
+from iln_stream.files import check_database
 from iln_stream.streams.sqlite.wal import damaged_page
 
 VERSION = 1
@@ -135,7 +135,7 @@ class Database:
             raise no_log(path)
         mode = "rwc" if create else "rw"
         with self._translated():
-            check_regular(path)
+            check_database(path)
             self._check_wal()
             self.connection = sqlite3.connect(
                 f"file:{quote(str(path.absolute()))}?mode={mode}",

@@ -8,6 +8,7 @@ import pytest
 from iln_stream.learners import model_of, state_of
 from iln_stream.learners.infinite_layer.plain_forecasts import NAMES, WAITING
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+from iln_stream.loop.task import LARGEST_LABEL
 from iln_stream.state import from_bytes, to_bytes
 
 PROFILES = ["fast", "accurate"]
@@ -142,7 +143,7 @@ def test_dangers(kind, most):
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_scale_recovers(profile):
-    """A hundred events after labels just below the bound, errors are about as without them."""
+    """A hundred events after two labels of 1e150, errors are about as without them."""
     events, _ = dangers("none", 800)
     spoilt = [*events]
     spoilt[300:302] = [({}, 9e149), ({}, -9e149)]
@@ -151,6 +152,18 @@ def test_the_scale_recovers(profile):
         for each in (spoilt, events)
     ]
     assert means[0] < 1.25 * means[1]
+
+
+@pytest.mark.parametrize("largest", [1e12, 1e18, 0.99 * LARGEST_LABEL])
+def test_the_scale_recovers_from_growth(largest):
+    """500 events after labels that grew up to a run's bound, errors are below the labels' size."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1_100, 2))
+    y = 5.0 + 3.0 * X[:, 0] - 2.0 * X[:, 1] + rng.normal(0.0, 0.1, len(X))
+    X[300:600], y[300:600] = 0.5, largest ** (np.arange(300) / 299)
+    events = [({"a": a, "b": b}, float(label)) for (a, b), label in zip(X, y, strict=True)]
+    found = errors(InfiniteLayerRegressor("fast", seed=1), events)
+    assert np.median(found[1_000:]) < 0.5 * y[:300].std()
 
 
 @pytest.mark.thorough

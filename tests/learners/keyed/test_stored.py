@@ -178,9 +178,12 @@ def test_another_file_is_refused(tmp_path):
         KeyFile(tmp_path / "other.db")
 
 
-def test_a_pipe_is_no_file_of_keys(tmp_path):
-    """A pipe in place of the file is refused at once."""
-    os.mkfifo(tmp_path / "keys.db")
+@pytest.mark.parametrize("suffix", ["", "-journal"])
+def test_a_pipe_is_no_file_of_keys(tmp_path, suffix):
+    """A pipe in place of the file, or of a file that SQLite reads beside it, is refused at once."""
+    if suffix:
+        opened(tmp_path).close()
+    os.mkfifo(tmp_path / f"keys.db{suffix}")
     for run in (None, 1):
         with pytest.raises(StateError, match="not a regular file"):
             KeyFile(tmp_path / "keys.db", run)

@@ -57,7 +57,7 @@ EVENT, OTHER = b'{"x": {"a": 1}, "id": "e"}', b'{"x": {"a": 2}, "y": 5}'
 LABEL = b'{"id": "e", "y": 7}'
 
 
-@pytest.mark.parametrize("payloads", [(EVENT, label("e", 1e150)), (label("e", 1e150), EVENT)])
+@pytest.mark.parametrize("payloads", [(EVENT, label("e", 1e30)), (label("e", 1e30), EVENT)])
 def test_a_label_beyond_the_bound(payloads):
     """It is a dead letter also if it comes late or early; the event still waits for a right one."""
     heard, _ = run(Recording(), *payloads, LABEL, early=5)

@@ -81,9 +81,13 @@ def test_a_file_that_is_no_log(path, make, message):
     assert path.read_bytes() == before
 
 
-def test_a_pipe_is_no_log(path):
-    """A pipe in place of the file is refused at once, by readers and writers."""
-    os.mkfifo(path)
+@pytest.mark.parametrize("suffix", ["", "-journal"])
+def test_a_pipe_is_no_log(path, suffix):
+    """A pipe in place of the file, or of a file that SQLite reads beside it, is refused at once, by
+    readers and writers."""
+    if suffix:
+        append(path, [b"a"])
+    os.mkfifo(path.with_name(path.name + suffix))
     with pytest.raises(SourceError, match="not a regular file"):
         SqliteLog(path, "events", "log")
     with pytest.raises(SinkError, match="not a regular file"):
