@@ -10,6 +10,7 @@ argument.
 import hashlib
 import json
 import os
+import pickle
 import shutil
 import sys
 import tempfile
@@ -25,7 +26,12 @@ import numpy as np
 from llvmlite import ir
 from numba import typeof, types
 from numba.core import cgutils, event
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    NullCache,
+)
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher, cpu_target
@@ -416,8 +422,40 @@ class _Places(CompileResultCacheImpl):  # type: ignore[misc]
     ]
 
 
+class _Checked(IndexDataCacheFile):  # type: ignore[misc]
+    """Machine code and its index with checksums: what is damaged is compiled anew."""
+
+    def _dump(self, obj: Any) -> bytes:
+        data: bytes = super()._dump(obj)
+        return data + hashlib.sha256(data).digest()
+
+    def _load_index(self) -> Any:
+        try:
+            with Path(self._index_path).open("rb") as file:
+                pickle.load(file)  # noqa: S301 - numba's version
+                is_whole = _is_whole(file.read())
+        except Exception:
+            is_whole = False
+        return super()._load_index() if is_whole else {}
+
+    def _load_data(self, name: str) -> Any:
+        data = Path(self._data_path(name)).read_bytes()
+        return pickle.loads(data) if _is_whole(data) else None  # noqa: S301
+
+
+def _is_whole(data: bytes) -> bool:
+    size = hashlib.sha256().digest_size
+    return hashlib.sha256(data[:-size]).digest() == data[-size:]
+
+
 class _Cache(FunctionCache):  # type: ignore[misc]
     _impl_class = _Places
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = _Checked(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load machine code without all that numba would need to compile: half a second."""

@@ -76,6 +76,25 @@ print(stats[1, 0], sum(join_target.stats.cache_hits.values()))
 """
 
 
+@pytest.mark.parametrize("suffix", ["nbc", "nbi"])
+def test_damaged_code_is_compiled_anew(tmp_path, suffix):
+    """A flipped bit in machine code or its index changes no result, and is mended."""
+
+    def run():
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", CALL]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    cold = run()
+    for file in tmp_path.rglob(f"*.{suffix}"):
+        data = bytearray(file.read_bytes())
+        data[len(data) // 2] ^= 4
+        file.write_bytes(data)
+    assert run() == cold == [cold[0], "0"]
+    assert run() == [cold[0], "1"]
+
+
 @pytest.fixture
 def tree(request, tmp_path):
     """A copy of the kernels: its columns.py, a way to call one, and the cache folder."""
