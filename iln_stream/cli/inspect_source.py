@@ -1,6 +1,5 @@
 """`iln-stream inspect-source`: shows a source's fields, and the settings that learn them."""
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import islice
@@ -42,8 +41,8 @@ _HOW_TO_READ = (
 )
 """Settings that the proposal repeats if they were given: without them a run could not read."""
 
-_FURTHER = 100_000
-"""Records of a file after the first ones, of which the last one is looked at, too."""
+_FURTHER, _APART = 100_000, 1_000
+"""Records of a file after the first ones, of which one in 1,000 and the last are looked at, too."""
 
 _ROLES_OF_LABELS = ("target", "id_field", "time_field")
 _PENDING = 100_000
@@ -166,8 +165,12 @@ def _read(
     n_malformed, n_skipped, first_reason = 0, 0, ""
     events = (each for each in _records(stream, n_records) if not is_command(each.payload))
     records = list(islice(events, n_records))
-    if Path(stream.address).is_file():  # how long its times span, and whether totals are below
-        records += deque(islice(events, _FURTHER), maxlen=1)
+    if Path(stream.address).is_file():  # how long its times span, and what is below
+        last = None
+        for n, last in enumerate(islice(events, _FURTHER), start=1):
+            if n % _APART == 0:
+                records.append(last)
+        records += [last] if last is not None and last is not records[-1] else []
     if len({record.origin for record in records}) > 1:
         # Fields of times are found by their order.
         records.sort(key=lambda record: record.timestamp or 0.0)

@@ -20,6 +20,7 @@ from iln_stream.records.time_spans import (
     features_of,
     has_odd_years,
     is_monotonic,
+    month_form,
     numeric_form,
     ordered_share,
     part_form,
@@ -175,6 +176,9 @@ _FREE = 2 / 3
 _DATED = re.compile(r"\W*(\d{4}[-/._ ]\d{1,2}|\d{1,2}([-/._ ])(\w{3,}|\d{1,2})\2\d{2,4})\b.*")
 """What looks like a date."""
 
+_GPS = 6e8, 2e9
+"""Seconds of GPS of the years 1999 to 2043."""
+
 _OLDEST, _LATEST = 3.15e8, 4.1e9
 """POSIX seconds that are taken as times: the years 1980 to 2099."""
 
@@ -187,6 +191,7 @@ class Why(StrEnum):
     LABEL_BY_GUESS = "a guess: "
     HARDLY = "texts that hardly repeat"  # it is neither a number nor a class
     DIGITS = "classes with digits"
+    CLASS_OR_NULL = "a class, or no value"
     # Categories:
     BY_NAME = "a code by its name"
     ALSO_TEXTS = "numbers and other text"
@@ -247,7 +252,8 @@ class Field(NamedTuple):
     features
         Of the time: the inputs that may be made of it.
     sentinel
-        A number that comes again and again far outside of the others, and may mean a missing value.
+        A number far outside of the others, or a text among numbers, that comes again and again, and
+        may mean a missing value; of a label, one that may be a class.
     apart
         The smallest or largest number, if it comes again and again, and the gap beside it is the
         widest: what is a sentinel of another field is one here.
@@ -346,14 +352,18 @@ class _Roles:
 
     def __init__(self, values: Mapping[str, Sequence[Any]], n: int, given: FieldMapping) -> None:
         self._values, self._n, self._given = values, n, given
-        self._present = {
-            name: [value for value in seen if not is_missing(value, given.null_values)]
-            for name, seen in values.items()
-        }
+        self._present = self._without(given.null_values)
+        marks = _marks_of_missing(self._present.values(), given.notation)
+        if tuple(given.null_values) != NULLS:
+            marks = set()
+        self._present = self._without({*given.null_values, *marks})
         self._fields = {
             name: _field(name, present, n - len(present), given, _named_as_code(name, values))
             for name, present in self._present.items()
         }
+        for name, seen in values.items():
+            for mark in marks.intersection(map(str, seen)):
+                self._set(name, sentinel=mark)
         roles = {given.target, given.id_field, given.weight_field, *given.time_parts}
         roles |= set(given.features)  # those that are named are inputs
         not_ignored = FieldMapping(ignore=given.ignore)
@@ -388,6 +398,12 @@ class _Roles:
                 self._set(name, role="ignored", type="auto", why=Why.AS_GIVEN, maybe_code=False)
         return list(self._fields.values())
 
+    def _without(self, nulls: Collection[str]) -> dict[str, list[Any]]:
+        return {
+            name: [value for value in seen if not is_missing(value, nulls)]
+            for name, seen in self._values.items()
+        }
+
     def _set(self, name: str, **what: Any) -> None:
         self._fields[name] = self._fields[name]._replace(**what)
 
@@ -402,8 +418,14 @@ class _Roles:
             )
             why = Why.DIGITS if has_digits else why
             why = why if each.is_class else Why.HARDLY
+            texts = Counter(str(value).strip() for value in self._values[name])
+            for text in _CLASSES:
+                if each.is_class and texts[text] > _NULLS_OF_CLASS * self._n:
+                    why, each = Why.CLASS_OR_NULL, each._replace(sentinel=text)
         kind = each.type if is_label and is_dressed(each.type) else "auto"
-        self._set(name, role=role, type=kind, why=why, maybe_code=each.maybe_code and is_label)
+        self._fields[name] = each._replace(
+            role=role, type=kind, why=why, maybe_code=each.maybe_code and is_label
+        )
 
     def _possible_label(self) -> tuple[str | None, str]:
         """Return the name of the label, and why."""
@@ -454,6 +476,8 @@ class _Roles:
         for name in self._free:
             each = self._fields[name]
             if not {"boolean", "list", "bytes"}.isdisjoint(each.kinds) or each.n_distinct < 2:
+                continue
+            if each.why == Why.OTHER_DECIMALS:  # 13.5 would be a time of 1970
                 continue
             present = self._present[name]
             is_text = 2 * each.kinds.get("text", 0) > len(present)
@@ -524,6 +548,19 @@ class _Roles:
                 self._set(name, role="input", type=later, why=Why.TIME)
 
 
+def _marks_of_missing(columns: Iterable[Sequence[Any]], notation: Notation) -> set[str]:
+    """Return texts that are the only ones of several fields of numbers: they mean no value."""
+    found: Counter[str] = Counter()
+    for present in columns:
+        texts = [str(value).strip() for value in present if _kind(value, notation) == "text"]
+        if len(set(texts)) == 1 and len(texts) < len(present):
+            found.update(text for text in {*texts} if not _is_amount(text, notation))
+    return {text for text, n in found.items() if n > 1}
+
+
+_CLASSES, _NULLS_OF_CLASS = ("-", "none", "None"), 0.05
+"""Texts in null_values that may be a class, and the share of labels from which they may."""
+
 _PARTS = [WORDS[words] for words in ("years", "months_of_year", "days_of_month", "hours")]
 """Names of the fields that make a time together."""
 
@@ -560,6 +597,9 @@ def _field(
     units = {each.unit for each in amounts.values()} - {""}
     n_numbers = sum(kind in _NUMERIC or value in amounts for value, kind in pairs if kind != "list")
     dressed, enough = "", MOSTLY * len(pairs)
+    n_units = sum(each.unit != "" for each in amounts.values())
+    if 2 * n_units < len(pairs) and all(len(unit) == 1 and unit.islower() for unit in units):
+        units = {" ".join(sorted(units))} - {""}  # marks of footnotes: 12.3p beside 12.1
     durations = {text for text in others if seconds_of(text) is not None}
     if amounts and n_numbers >= enough and len(units) <= 1:
         dressed = " in ".join(("amount", *units))
@@ -577,7 +617,8 @@ def _field(
     code = Why.BY_NAME if whole and len(distinct) > 1 and named_as_code else ""
     texts = [value for value in present if isinstance(value, str)]
     numbers_as_text = [value for value, kind in pairs if kind == "number as text"]
-    if any(map(_LEADING_ZERO.match, numbers_as_text)):
+    n_zeros = sum(map(bool, map(_LEADING_ZERO.match, numbers_as_text)))
+    if n_zeros > _RARE * len(pairs) and all(map(_DIGITS.fullmatch, numbers_as_text)):
         code = "leading zeros"
         low, high = _extremes(distinct)
     elif any(map(_PART_NUMBER.fullmatch, numbers_as_text)):
@@ -634,7 +675,9 @@ def _is_total(text: str) -> bool:
 
 
 _NUMBER_WITHIN = re.compile(r"\W*\d[\d., ]*\W*")
-_LEADING_ZERO = re.compile(r"\s*[+-]*0\d")
+_LEADING_ZERO, _DIGITS = re.compile(r"\s*[+-]*0\d"), re.compile(r"\s*[+-]*\d+\s*")
+_RARE = 0.005
+"""Share of numbers with leading zeros up to which they are slips among numbers, and no codes."""
 _PART_NUMBER = re.compile(r"\d+[eE]\d+")
 """Programs write a dot or a sign into such numbers."""
 
@@ -715,11 +758,12 @@ def _time_type(
     texts = [_in_full(as_text(value).strip(), notation) for value in present]
     is_named = _is_named_time(name)
     unit = next((unit for unit, words in _UNITS.items() if _is_named(name, WORDS[words])), "")
-    form = year_first(texts) if is_text else None
+    form = (year_first(texts) or month_form(texts)) if is_text else None
     if form is None and (is_text or is_named):
         form = part_form(texts, unit, is_named)
     if form is None and texts and all(text.replace(".", "", 1).isdigit() for text in texts):
-        form = numeric_form(texts, is_named)
+        of_gps = "gps" in name.lower() and all(_GPS[0] < float(text) < _GPS[1] for text in texts)
+        form = "gps" if of_gps else numeric_form(texts, is_named)
     if form:
         return f"time {form}"
     times = all_read_as(present, "time", notation)

@@ -1,7 +1,7 @@
 """Settings that learn records, proposed from their fields."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -33,6 +33,8 @@ _BY_WHY = {
     "write all digits.",
     Why.PERCENT: "{name} has numbers with % and numbers without, which are read alike: write all "
     "in one way if 5% and 0.05 are the same.",
+    Why.CLASS_OR_NULL: "{name} is {e.sentinel} in many records: that is a class, or no value if it "
+    "is among null_values.",
     Why.TOTALS: "{name} has totals among its values: such rows are learned as others are; leave "
     "them out at the sender.",
     Why.NEWEST_FIRST: "{name} falls from record to record: `run` learns in the order of the file, "
@@ -51,7 +53,9 @@ _BY_WHY = {
 
 _REMARKS: dict[str, Callable[[Field], Any]] = {
     "{name} is always {low} in the records that were read: read more (--records), or name another "
-    "target.": lambda e: e.role == "label" and e.n_distinct == 1 < e.n,
+    "target.": lambda e: (
+        e.role == "label" and e.n_distinct == 1 < e.n and e.why != Why.CLASS_OR_NULL
+    ),
     "{name} has {e.n_distinct} different whole numbers: if they are classes, set learner = "
     '"infinite-layer-classifier".': lambda e: (
         e.role == "label" and e.maybe_code and not e.is_class and e.n_distinct > 1
@@ -68,9 +72,6 @@ _REMARKS: dict[str, Callable[[Field], Any]] = {
     "{name} has a value in {e.n} records, each another, and none in {e.n_missing}: if it holds for "
     "the records below it, fill it in at the sender.": lambda e: (
         e.role == "input" and e.kinds.get("text") and 3 <= e.n == e.n_distinct < e.n_missing / 2
-    ),
-    "{name} is {e.sentinel} again and again, far from its other values: {null}.": lambda e: (
-        e.sentinel and e.role in ("input", "label")
     ),
 }
 """What else to say, of which fields."""
@@ -122,8 +123,10 @@ def proposed(fields: Sequence[Field], given: Mapping[str, Any] | None = None) ->
     }
     if types := {**given.get("types", {}), **types}:
         settings["types"] = types
-    if "null_values" not in given and (sentinels := sentinels_of(fields)):
-        settings["null_values"] = [*NULLS, *sentinels]
+    classes = {e.sentinel for e in fields if e.why == Why.CLASS_OR_NULL and e.n_distinct == 1}
+    nulls = [*(text for text in NULLS if text not in classes), *sentinels_of(fields)]
+    if "null_values" not in given and nulls != [*NULLS]:
+        settings["null_values"] = nulls
     return settings
 
 
@@ -132,12 +135,19 @@ def sentinels_of(fields: Sequence[Field]) -> list[str]:
 
     A number that people take for it is negative, or written with nines alone: -200, -999, 9999.
     """
-    found = {e.sentinel: e for e in fields if e.sentinel and e.role in ("input", "label")}
-    return [
-        text
-        for text in found
-        if (text[0] == "-" or set(text) == {"9"}) and not any(_has(each, text) for each in fields)
-    ]
+    texts = dict.fromkeys(each.sentinel or "" for each in _marked(fields))
+    return [text for text in texts if not is_number(text) or _is_null(text, fields)]
+
+
+def _marked(fields: Iterable[Field]) -> list[Field]:
+    """Return the fields with a value that may mean a missing one."""
+    given = [each for each in fields if each.sentinel and each.role in ("input", "label")]
+    return [each for each in given if each.why != Why.CLASS_OR_NULL]
+
+
+def _is_null(number: str, fields: Iterable[Field]) -> bool:
+    looks_so = number[0] == "-" or set(number) == {"9"}
+    return looks_so and not any(_has(each, number) for each in fields)
 
 
 def _has(field: Field, text: str) -> bool:
@@ -167,9 +177,6 @@ def remarks(
             kinds="times" if each.role == "time" else "numbers",
             odd=as_toml(shorten(str(each.odd), _MOST_CHARACTERS)),
             advice=_advice(each),
-            null="null_values says that it is missing; take it out if it is a value"
-            if each.sentinel in taken
-            else "if it means a missing value, add it to null_values",
         )
         for text, applies in (*rules, *_REMARKS.items())
         for each in fields
@@ -180,6 +187,15 @@ def remarks(
             f"{as_toml(e.name)} ({e.n_distinct:,} values)" for e in fields if e.why == why
         ]:
             found.append(text.format(named=_listed(named)))
+    marked = _marked(fields)
+    for text in dict.fromkeys(each.sentinel for each in marked):
+        named = _listed([as_toml(each.name) for each in marked if each.sentinel == text])
+        null = (
+            "null_values says that it is missing; take it out if it is a value"
+            if text in taken
+            else "if it means a missing value, add it to null_values"
+        )
+        found.append(f"{named}: {text} comes again and again, far from the other values: {null}.")
     if codes := [each.name for each in fields if each.maybe_code and each.role == "input"]:
         types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
         found.append(

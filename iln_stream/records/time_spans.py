@@ -99,6 +99,20 @@ def part_form(texts: Sequence[str], unit: str, is_named: bool) -> str | None:
     return None
 
 
+def month_form(texts: Sequence[str]) -> str | None:
+    """Return the form of months with two digits of the year, in order; None: they are others.
+
+    >>> from iln_stream.records.time_spans import month_form
+    >>> month_form([f"Dez {year}" for year in range(5, 25)]), month_form(["May 12", "May 13"])
+    ('%b %y', None)
+
+    """
+    found = _MONTH.fullmatch(texts[0]) if texts else None
+    form = f"%b{found[1]}%y" if found and len(set(texts)) > 12 else ""
+    times = _times_in(form, texts) if form else []
+    return form if times and is_monotonic(times) else None
+
+
 def _times_in(form: str, texts: Sequence[str]) -> list[float]:
     """Return the times of texts of a form; none if one has another."""
     times = all_read_as(texts, f"time {form}")
@@ -141,8 +155,8 @@ def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
         for form, (low, high) in _SINCE.items():
             if all(low <= number < high for number in numbers):
                 return form
-        steps = {round(12 * (b - a)) for a, b in pairwise(numbers)}
-        if are_years((numbers[0], numbers[-1]), whole=False) and steps in ({1}, {3}):
+        step = round(12 * step_of(numbers))
+        if are_years((numbers[0], numbers[-1]), whole=False) and step in (1, 3):
             return "years"
     return None
 
@@ -166,6 +180,9 @@ def year_first(texts: Sequence[str]) -> str | None:
     spans = {form: max(ts) - min(ts) for form, ts in times.items() if ts and is_monotonic(ts)}
     own = spans.pop(forms[0], 0.0)
     return forms[0] if own and all(span > own for span in spans.values()) else None
+
+
+_MONTH = re.compile(r"[^\W\d_]{3,}\.?([-/' ]{1,2})\d\d")
 
 
 def is_monotonic(numbers: Sequence[float]) -> bool:

@@ -113,6 +113,7 @@ NULLS = (
     *("#N/A", "#NA", "<NA>", "N.A.", "n.a.", "NAN", "NaT", "Null", "(null)", "\\N", "--", "---"),
     *("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#N/V", "#NV", "#WERT!", ".", "..", "..."),
     *("\N{EN DASH}", "\N{EM DASH}", "k.A.", "k. A.", "n.v.", "nil", "undefined"),
+    *(":", "n/d", "N/D", "n.d.", "s/d", "S/D", "b.d."),
 )
 """Texts that mean a missing value, by default."""
 
@@ -281,7 +282,7 @@ def _amount(name: str, value: Any, kind: FieldType, notation: Notation) -> float
     """Return a number in dress: with no unit, or with that of the type."""
     if isinstance(value, str) and notation.number(value) is None:
         found, unit = amount(value, notation.decimal), kind.removeprefix(_AMOUNT)
-        if found is None or found.unit not in ("", unit):
+        if found is None or found.unit not in ("", unit, *unit.split()):
             wanted = "a number" if kind == "amount" else f"a number, also in {unit}"
             raise MalformedError(
                 f"{name}: expected {wanted}, got {shown(value)}; correct it at the sender, give "

@@ -66,8 +66,9 @@ def unreadable(file: Path | str, error: Exception, n_lines: int | None = None) -
     if isinstance(error, UnicodeDecodeError):
         why = (
             f"it is not in UTF-8, as it has the byte {error.object[error.start]:#04x}; convert it "
-            "from its own encoding, for instance by `iconv -f WINDOWS-1252 -t UTF-8` (CP949 from "
-            "Korea, CP932 from Japan, GB18030 from China, WINDOWS-1251 for Cyrillic)"
+            "from its own encoding, for instance by `iconv -f WINDOWS-1252 -t UTF-8` (WINDOWS-1250 "
+            "of Central Europe, 1251 of Cyrillic, 1254 of Turkish; CP949 from Korea, CP932 from "
+            "Japan, GB18030 from China)"
         )
     elif isinstance(error, csv.Error):
         why = f"it is not CSV: {error}"
@@ -237,7 +238,7 @@ class Layout(NamedTuple):
 LONGEST_LINE = 16 << 20
 """Bytes, or characters of a file of rows: who sends or packs more must not fill the memory."""
 
-_FIRST_LINES, _FIRST_COLUMNS = 50, 1_000
+_FIRST_LINES, _FIRST_COLUMNS = 100, 1_000
 """Lines and columns from which the layout is guessed."""
 
 _COMMENT = "#"
