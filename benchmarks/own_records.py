@@ -5,12 +5,22 @@ are frequent words of all. Ours with `types = { subject = "text" }`, beside Rive
 `BagOfWords | MultinomialNB` with `learner_inputs = "record"`: accuracy of each event's prediction
 before it is learned. `deliveries`: minutes that depend on the zone at each hour, each of 30 zones
 in its own way; mean absolute error of the later half, with and without `crosses = ["zone*hour"]`.
+
+`--files FOLDER`: files that nobody prepared. Beside each is FILE.toml, with the settings of a
+person who knows the file, and on its first line, `# Language, where it is from`. `inspect-source`
+gets the file and the target alone; both settings learn the first records, and the error of what is
+proposed is divided by that of the settings by hand.
 """
 
 import argparse
 import json
+import re
+import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
 
@@ -113,6 +123,47 @@ def cost_of_categories(n: int = 20_000) -> None:
         print(f"{what}: {(process_time() - began) / (n - n // 2) * 1e6:.1f} us", flush=True)
 
 
+_RESULT = re.compile(r"([\d,]+) events, ([\d,]+) dead letters.*?; (MAE|log loss) ([\d.,e+-]+)")
+
+
+def command(folder: Path, *arguments: str) -> tuple[str, str]:
+    """Run `iln-stream` in a folder, and return what it writes to standard output and error."""
+    whole = [sys.executable, "-m", "iln_stream", *arguments]
+    done = subprocess.run(whole, cwd=folder, capture_output=True, text=True, encoding="utf-8")
+    return done.stdout, done.stderr
+
+
+def learned(folder: Path, settings: Path, limit: int) -> dict[str, Any]:
+    """Return what a run with these settings says of its errors, or why there are none."""
+    run = ("run", "--config", str(settings), "--limit", str(limit), "--metrics-port", "0")
+    _, said = command(folder, *run, "--dead-letters", "dead-letters.jsonl")
+    if (found := _RESULT.search(said)) is None:
+        return {"refused": said.strip().splitlines()[-1]}
+    n, n_dead, measure, error = (each.replace(",", "") for each in found.groups())
+    whole = {"events": int(n), "dead_letters": int(n_dead)}
+    return {**whole, "measure": measure, "error": float(error.rstrip("."))}
+
+
+def of_files(folder: Path, limit: int) -> dict[str, Any]:
+    """Return the errors of proposals and of settings by hand on the files of a folder."""
+    found: dict[str, Any] = {}
+    with TemporaryDirectory() as made:
+        for by_hand in sorted(folder.glob("*.toml")):
+            text = by_hand.read_text("utf-8")
+            file, target = (tomllib.loads(text)[name] for name in ("source", "target"))
+            proposal = Path(made, by_hand.name)
+            settings, said = command(folder, "inspect-source", file, "--target", target)
+            proposal.write_text(settings, "utf-8")
+            right = learned(folder, by_hand.resolve(), limit)
+            ours = learned(folder, proposal, limit) if settings else {"refused": said}
+            row = {"from": text.splitlines()[0].lstrip("# "), "proposed": ours, "by_hand": right}
+            if {"error"} <= ours.keys() & right.keys():
+                row["ratio"] = round(ours["error"] / right["error"], 4)
+            found[file] = row
+            print(f"{file:<28} {row.get('ratio', 'refused')}", flush=True)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tickets", type=int, default=3_000)
@@ -121,9 +172,17 @@ def main() -> None:
     parser.add_argument("--profile", default="fast")
     parser.add_argument("--json", help="write the results here")
     parser.add_argument("--categories", action="store_true", help="measure only their cost")
+    parser.add_argument("--files", type=Path, help="a folder of files with settings by hand")
+    parser.add_argument("--limit", type=int, default=5_000, help="records of a file")
     given = parser.parse_args()
     if given.categories:
         cost_of_categories()
+        return
+    if given.files:
+        results = {"versions": versions(), "limit": given.limit}
+        results["files"] = of_files(given.files, given.limit)
+        if given.json:
+            Path(given.json).write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
         return
     runs = [
         {

@@ -196,6 +196,9 @@ def _table(lines: Sequence[str], separator: str) -> _Table:
     if len(widths) > 2:
         widths.pop()  # the last line may be the first one of a quoted cell
     ((width, n),) = Counter(widths).most_common(1) or [(0, 0)]
+    if 1 < width < widths[0] == widths[1] and {*widths} == {width, widths[0]}:
+        # From the 17th row on, a spreadsheet leaves out blank cells at the ends of rows.
+        width, n, widths = widths[0], len(widths), len(widths) * [widths[0]]
     n_before = widths.index(width) if n else 0
     same = n > 1 or len(widths) <= 2
     share = widths.count(width) / max(1, len(widths) - n_before)
