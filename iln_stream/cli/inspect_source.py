@@ -57,16 +57,7 @@ _HIDDEN = ("kafka_options", "kafka_secrets", "registry_options", "registry_secre
 def inspect_source(settings: LoopSettings, n_records: int, console: Console, out: Console) -> None:
     """Read the source's first records; print each field, and a TOML file that would learn it.
 
-    Parameters
-    ----------
-    settings
-        Settings of the source.
-    n_records
-        Number of records to read.
-    console
-        Gets the table and remarks.
-    out
-        Gets the TOML file and nothing else, so that it can be redirected to a file.
+    `console` gets the table and remarks, `out` the file and nothing else: it can be redirected.
 
     Raises
     ------

@@ -205,17 +205,9 @@ _SHORT = 2
 class UnseenFields:
     """Warns of settings whose field did not occur in the first records, as misspelt ones do.
 
-    Parameters
-    ----------
-    mapping
-        The settings.
-    labelled
-        Whether records should have a label. If not, `target`, its type and `weight_field` are not
-        checked.
-    of_labels
-        Whether the records are labels of events in another log.
-    aggregated
-        The fields that aggregates need.
+    Of records that are not `labelled`, `target`, its type and `weight_field` are not checked.
+    `of_labels` says that they are labels of events in another log, `aggregated` which fields
+    aggregates need.
 
     Examples
     --------
@@ -329,17 +321,8 @@ def late_labels(
 ) -> tuple[str, str] | None:
     """Return id and label, if labels are records of their own among those of the events.
 
-    Parameters
-    ----------
-    records
-        Fields of records, flat.
-    target
-        The label, if it is known.
-    nulls
-        Texts that mean a missing value.
+    `target` is the label, if it is known; `nulls` are texts that mean a missing value.
 
-    Examples
-    --------
     >>> from iln_stream.records.fields import late_labels
     >>> clicks = [{"id": i, "ad": 7} for i in "abc"] + [{"id": i, "paid": 1.5} for i in "bac"]
     >>> late_labels(clicks, None, [])
@@ -387,15 +370,8 @@ def common_field(
 ) -> tuple[str, str] | None:
     """Return the field of events and the field of labels that have the most values in common.
 
-    Parameters
-    ----------
-    events, labels
-        Fields of records, flat.
-    of_events, of_labels
-        The field, if it is known.
+    `of_events` and `of_labels` are these fields, if they are known.
 
-    Examples
-    --------
     >>> from iln_stream.records.fields import common_field
     >>> orders = [{"order": 7, "bags": 1}, {"order": 8, "bags": 2}]
     >>> common_field(orders, [{"for": "8", "minutes": 31}, {"for": "9", "minutes": 30}])

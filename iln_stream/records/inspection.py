@@ -20,12 +20,10 @@ from iln_stream.records.time_spans import (
     features_of,
     has_odd_years,
     is_monotonic,
-    month_form,
-    numeric_form,
     ordered_share,
-    part_form,
     read_as,
     step_of,
+    time_form,
     year_first,
 )
 from iln_stream.records.times import DateOrder, posix_seconds
@@ -176,9 +174,6 @@ _FREE = 2 / 3
 _DATED = re.compile(r"\W*(\d{4}[-/._ ]\d{1,2}|\d{1,2}([-/._ ])(\w{3,}|\d{1,2})\2\d{2,4})\b.*")
 """What looks like a date."""
 
-_GPS = 6e8, 2e9
-"""Seconds of GPS of the years 1999 to 2043."""
-
 _OLDEST, _LATEST = 3.15e8, 4.1e9
 """POSIX seconds that are taken as times: the years 1980 to 2099."""
 
@@ -212,75 +207,34 @@ class Why(StrEnum):
     PERCENT = "numbers with and without %"  # an input
     TOTALS = "totals among its values"
     NEWEST_FIRST = "newest first"  # times that can't be learned in order
-    ROUNDED = "few digits in science notation"  # the time
     CALENDAR = "years far from ours"  # the time
     COPY = "says what the label says"  # an input that may not be known before the label
 
 
 class Field(NamedTuple):
-    """What the records show of a field.
+    """What the records show of a field."""
 
-    Parameters
-    ----------
-    name
-        Its dotted path.
-    kinds
-        How many values are of each kind: `number`, `boolean`, `text`, `number as text`, `boolean
-        as text`, `bytes`, `list`.
-    n_missing
-        Records in which it is absent, null, or a text that means a missing value.
-    n_distinct
-        Number of different values.
-    low, high
-        Smallest and largest number, but for the sentinel; of texts, the most and the least frequent
-        one.
-    role
-        What it probably is.
-    type
-        What its values should be taken as.
-    why
-        Why it is ignored, why its type is not what it looks like, or why it is taken for the label;
-        empty otherwise.
-    maybe_code
-        Whether it is an input of few different whole numbers, which may be counts, or codes of
-        categories.
-    n_odd
-        If it is a number: how many of its texts are no numbers. If it is the time: how many of its
-        values are no times.
-    odd
-        The first of them.
-    features
-        Of the time: the inputs that may be made of it.
-    sentinel
-        A number far outside of the others, or a text among numbers, that comes again and again, and
-        may mean a missing value; of a label, one that may be a class.
-    apart
-        The smallest or largest number, if it comes again and again, and the gap beside it is the
-        widest: what is a sentinel of another field is one here.
-    place
-        Of one of several fields of the time: where it stands in them.
-    grouped
-        As what commas or dots are read that may be the other one: `decimals`, or `thousands`.
-
-    """
-
-    name: str
-    kinds: Mapping[str, int]
-    n_missing: int
+    name: str  # its dotted path
+    kinds: Mapping[str, int]  # how many values are a number, a boolean, a number as text, ...
+    n_missing: int  # records in which it is absent, null, or a text that means a missing value
     n_distinct: int
-    low: Any
-    high: Any
-    role: Role
-    type: FieldType
-    why: str = ""
-    maybe_code: bool = False
-    n_odd: int = 0
-    odd: Any = ""
-    features: tuple[str, ...] = ()
+    low: Any  # the smallest number but for the sentinel; or the most frequent text
+    high: Any  # the largest number; or the least frequent text
+    role: Role  # what it probably is
+    type: FieldType  # what its values should be taken as
+    why: str = ""  # why it is ignored, has another type than it looks like, or is the label
+    maybe_code: bool = False  # an input of few whole numbers, which may be codes of categories
+    n_odd: int = 0  # how many texts of a number are no numbers, or of the time no times
+    odd: Any = ""  # the first of them
+    features: tuple[str, ...] = ()  # of the time: the inputs that may be made of it
+    # A number far outside of the others, or a text among numbers, that comes again and again, and
+    # may mean a missing value; of a label, one that may be a class.
     sentinel: str | None = None
+    # The smallest or largest number, if it comes again and again, and the gap beside it is the
+    # widest: what is a sentinel of another field is one here.
     apart: str | None = None
-    place: int = 0
-    grouped: str = ""
+    place: int = 0  # where it stands among the fields that make the time
+    grouped: str = ""  # as what marks are read that may be the other one: decimals, or thousands
 
     @property
     def n(self) -> int:
@@ -530,8 +484,6 @@ class _Roles:
         odd = [value for value in present if read_as(value, kind, given.notation) is None]
         falls = step_of(known) and ordered_share(known) < 0.1
         why = Why.NEWEST_FIRST if falls else Why.CALENDAR if has_odd_years(known) else ""
-        if len(set(known)) < len(known) and any("e+" in str(value).lower() for value in present):
-            why = why or Why.ROUNDED
         for place, name in enumerate(parts):
             if name in self._fields:
                 self._set(
@@ -758,12 +710,7 @@ def _time_type(
     texts = [_in_full(as_text(value).strip(), notation) for value in present]
     is_named = _is_named_time(name)
     unit = next((unit for unit, words in _UNITS.items() if _is_named(name, WORDS[words])), "")
-    form = (year_first(texts) or month_form(texts)) if is_text else None
-    if form is None and (is_text or is_named):
-        form = part_form(texts, unit, is_named)
-    if form is None and texts and all(text.replace(".", "", 1).isdigit() for text in texts):
-        of_gps = "gps" in name.lower() and all(_GPS[0] < float(text) < _GPS[1] for text in texts)
-        form = "gps" if of_gps else numeric_form(texts, is_named)
+    form = time_form(texts, is_text, is_named, "gps" if "gps" in name.lower() else unit)
     if form:
         return f"time {form}"
     times = all_read_as(present, "time", notation)

@@ -660,13 +660,6 @@ class RecordTime:
 
     An event can't be later than its record, so a time in the future is wrong.
 
-    Parameters
-    ----------
-    mapping
-        Has the field of the time, by dotted path if it is nested.
-    parse
-        Makes fields of payloads.
-
     Examples
     --------
     >>> from iln_stream.records.fields import FieldMapping
@@ -705,16 +698,8 @@ class RecordTime:
 class LabelDecoder(MappedDecoder):
     """Makes labels of records: id, label, time and weight; other fields are ignored.
 
-    Parameters
-    ----------
-    mapping
-        Which fields these are; `target` and `id_field` are necessary.
-    parse
-        Makes a record's fields of its payload.
-    labels
-        Whether labels are numbers or classes.
-    optional
-        Whether time and weight need not occur; otherwise they are warned of if no record has them.
+    The mapping needs `target` and `id_field`. If time and weight are not `optional`, it warns of
+    them if no record has them.
 
     Examples
     --------

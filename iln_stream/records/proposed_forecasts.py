@@ -33,19 +33,9 @@ def series_of(
 ) -> tuple[str, ...]:
     """Return the fields that tell the series of a stream apart; none: it has one series.
 
-    They are the fewest categories whose values come once with each time, where times repeat.
+    They are the fewest categories whose values come once with each of the times, where times, of
+    any form, repeat.
 
-    Parameters
-    ----------
-    records
-        Flat records.
-    times
-        The time of each, in any form.
-    fields
-        What `inspect_fields` found.
-
-    Examples
-    --------
     >>> from iln_stream.records.inspection import inspect_fields
     >>> from iln_stream.records.proposed_forecasts import series_of
     >>> found = [{"day": i // 2, "shop": "ab"[i % 2], "sold": i % 7} for i in range(40)]
@@ -76,19 +66,9 @@ def lags_of(
     """Return the lags and the numbers of records in means from which values ahead are forecast.
 
     A lag is one or two seasons before the time of the forecast, and one record beside it. A season
-    is what a time feature stands for, where it has 2 to 1,000 records.
+    is what a time feature stands for, where it has 2 to 1,000 records. Times are POSIX seconds;
+    `ahead` says of each forecast how many records ahead it is, or None and how many seconds.
 
-    Parameters
-    ----------
-    times
-        POSIX seconds of records.
-    features
-        Time features that the records have.
-    ahead
-        Of each forecast, how many records ahead it is; or None, and how many seconds.
-
-    Examples
-    --------
     >>> from iln_stream.records.proposed_forecasts import lags_of
     >>> hours = [3_600.0 * i for i in range(400)]
     >>> lags_of(hours, ["hour", "weekday"], [(6, 0.0)])

@@ -29,8 +29,6 @@ _BY_WHY = {
     "and the field in time_field.",
     Why.CALENDAR: "{name} has times such as {low}, of years far from ours: if they are of another "
     "calendar, or their digits are not read as they are meant, correct them at the sender.",
-    Why.ROUNDED: "{name} is written with few digits, such as {low}, so that its times are rounded: "
-    "write all digits.",
     Why.PERCENT: "{name} has numbers with % and numbers without, which are read alike: write all "
     "in one way if 5% and 0.05 are the same.",
     Why.CLASS_OR_NULL: "{name} is {e.sentinel} in many records: that is a class, or no value if it "
@@ -68,10 +66,6 @@ _REMARKS: dict[str, Callable[[Field], Any]] = {
     "{name} has marks that are always before three digits, and are read as those of {e.grouped}: "
     "if that is wrong, give decimal the other one of . and ,": lambda e: (
         e.grouped and e.is_number and e.role in ("input", "label")
-    ),
-    "{name} has a value in {e.n} records, each another, and none in {e.n_missing}: if it holds for "
-    "the records below it, fill it in at the sender.": lambda e: (
-        e.role == "input" and e.kinds.get("text") and 3 <= e.n == e.n_distinct < e.n_missing / 2
     ),
 }
 """What else to say, of which fields."""
@@ -146,15 +140,11 @@ def _marked(fields: Iterable[Field]) -> list[Field]:
 
 
 def _is_null(number: str, fields: Iterable[Field]) -> bool:
+    """Whether a number looks like a missing value, and is between no field's ordinary values."""
+    others = [each for each in fields if each.is_number and each.apart != number]
+    used = [each for each in others if each.role in ("input", "label")]
     looks_so = number[0] == "-" or set(number) == {"9"}
-    return looks_so and not any(_has(each, number) for each in fields)
-
-
-def _has(field: Field, text: str) -> bool:
-    """Whether a number is between the ordinary values of a field."""
-    if not field.is_number or field.apart == text or field.role not in ("input", "label"):
-        return False
-    return bool(field.low <= float(text) <= field.high)
+    return looks_so and not any(each.low <= float(number) <= each.high for each in used)
 
 
 def remarks(
@@ -188,14 +178,16 @@ def remarks(
         ]:
             found.append(text.format(named=_listed(named)))
     marked = _marked(fields)
-    for text in dict.fromkeys(each.sentinel for each in marked):
-        named = _listed([as_toml(each.name) for each in marked if each.sentinel == text])
+    for sentinel in dict.fromkeys(each.sentinel for each in marked):
+        names = [as_toml(each.name) for each in marked if each.sentinel == sentinel]
         null = (
             "null_values says that it is missing; take it out if it is a value"
-            if text in taken
+            if sentinel in taken
             else "if it means a missing value, add it to null_values"
         )
-        found.append(f"{named}: {text} comes again and again, far from the other values: {null}.")
+        found.append(
+            f"{_listed(names)}: {sentinel} comes again and again, far from others: {null}."
+        )
     if codes := [each.name for each in fields if each.maybe_code and each.role == "input"]:
         types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
         found.append(

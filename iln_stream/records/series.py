@@ -74,16 +74,9 @@ class Earlier(NamedTuple):
 
 
 class SeriesInputs:
-    """Keeps what inputs are made of for each series, in bounded memory.
+    """Keeps what inputs are made of for each series, in bounded memory."""
 
-    Parameters
-    ----------
-    empty
-        That of a series without earlier records.
-
-    """
-
-    def __init__(self, empty: Earlier) -> None:
+    def __init__(self, empty: Earlier) -> None:  # that of a series without earlier records
         self._empty = empty
         self._kept: OrderedDict[tuple[str, ...], Earlier] = OrderedDict()
         self._now: tuple[tuple[str, ...], Earlier] | None = None

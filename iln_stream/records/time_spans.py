@@ -55,27 +55,47 @@ _YEAR_FIRST_PART = re.compile(r"(?P<year>\d{4})(?P<mark>[-/.: ]?)(?P<part>\d{1,3
 _YEAR_LAST_PART = re.compile(r"(?P<part>\d{1,2})(?P<mark>[-/.: ])(?P<year>\d{4})")
 
 
-def part_form(texts: Sequence[str], unit: str, is_named: bool) -> str | None:
-    """Return the form of years with a quarter, a week or a day of the year; None: others.
+def time_form(texts: Sequence[str], is_text: bool, is_named: bool, unit: str) -> str | None:
+    """Return the form of texts that are times, or numbers of dates; empty: they are read as times.
 
     Parameters
     ----------
     texts
         The values.
-    unit
-        What the name of the field says: `quarter`, `week`, or nothing.
+    is_text
+        Whether most are no numbers.
     is_named
-        Whether the field has a name of times; weeks and days need one.
+        Whether the field has a name of times.
+    unit
+        What the name says: `quarter`, `week`, `day`, `gps`, or nothing.
 
     Examples
     --------
-    >>> from iln_stream.records.time_spans import part_form
-    >>> part_form(["202052", "202053", "202101"], "week", is_named=True)
+    >>> from iln_stream.records.time_spans import time_form
+    >>> time_form(["202052", "202053", "202101"], False, True, "week")
     '%G%V'
-    >>> part_form(["1990.3", "1990.4", "1991.1", "1991.2"], "", is_named=True)
+    >>> time_form(["1990.3", "1990.4", "1991.1", "1991.2"], False, True, "")
     '%Y.%q'
-    >>> part_form(["2/1990", "3/1990", "4/1990"], "", is_named=True)  # months
+    >>> time_form(["2/1990", "3/1990", "4/1990"], True, True, "")  # months: None
+    >>> time_form(["45717", "45718"], False, True, "")
+    'days since 1899-12-30'
+    >>> time_form([f"Dez {year}" for year in range(10, 25)], True, False, "")
+    '%b %y'
 
+    """
+    form = (year_first(texts) or _month_form(texts)) if is_text else None
+    if form is None and (is_text or is_named):
+        form = _part_form(texts, unit, is_named)
+    if form is None and texts and all(text.replace(".", "", 1).isdigit() for text in texts):
+        is_gps = unit == "gps" and all(6e8 < float(text) < 2e9 for text in texts)  # 1999 to 2043
+        form = "seconds since 1980-01-06" if is_gps else _numeric_form(texts, is_named)
+    return form
+
+
+def _part_form(texts: Sequence[str], unit: str, is_named: bool) -> str | None:
+    """Return the form of years with a quarter, a week or a day of the year.
+
+    Weeks and days need a name of times.
     """
     for pattern, order in ((_YEAR_FIRST_PART, "{2}{1}{0}"), (_YEAR_LAST_PART, "{0}{1}{2}")):
         found = [match for text in texts if (match := pattern.fullmatch(text))]
@@ -99,14 +119,8 @@ def part_form(texts: Sequence[str], unit: str, is_named: bool) -> str | None:
     return None
 
 
-def month_form(texts: Sequence[str]) -> str | None:
-    """Return the form of months with two digits of the year, in order; None: they are others.
-
-    >>> from iln_stream.records.time_spans import month_form
-    >>> month_form([f"Dez {year}" for year in range(5, 25)]), month_form(["May 12", "May 13"])
-    ('%b %y', None)
-
-    """
+def _month_form(texts: Sequence[str]) -> str | None:
+    """Return the form of months with two digits of the year, in order."""
     found = _MONTH.fullmatch(texts[0]) if texts else None
     form = f"%b{found[1]}%y" if found and len(set(texts)) > 12 else ""
     times = _times_in(form, texts) if form else []
@@ -119,25 +133,8 @@ def _times_in(form: str, texts: Sequence[str]) -> list[float]:
     return times if len(times) == len(texts) else []
 
 
-def numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
-    """Return the form of numbers that are dates, or days; empty: as they are; None: no dates.
-
-    Parameters
-    ----------
-    texts
-        Numbers as text.
-    is_named
-        Whether the field has a name of times.
-
-    Examples
-    --------
-    >>> from iln_stream.records.time_spans import numeric_form
-    >>> numeric_form(["2025030100", "2025030101"], is_named=False)
-    '%Y%m%d%H'
-    >>> numeric_form(["45717", "45718"], is_named=True)
-    'days since 1899-12-30'
-
-    """
+def _numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
+    """Return the form of numbers that are dates, or days; empty: as they are."""
     texts = [text.strip().removesuffix(".0") for text in texts]
     numbers = [float(text) for text in texts]
     sizes = {len(text) for text in texts if not _OCTOBER.fullmatch(text)}

@@ -7,7 +7,6 @@ as a day of this month, and swap day and month from one record to the next.
 import datetime as dt
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -216,11 +215,6 @@ def _plain(name: str) -> str:
 
 _SINCE = re.compile(r"(days|hours|minutes|seconds|ticks) since (\S+)")
 _NAME_OF_MONTH = re.compile(r"[^\W\d_]{3,}\.?")
-_LEAP_SECONDS = (
-    "1981-07 1982-07 1983-07 1985-07 1988-01 1990-01 1991-01 1992-07 1993-07 1994-07 1996-01 "
-    "1997-07 1999-01 2006-01 2009-01 2012-07 2015-07 2017-01"
-)
-"""The months before which they were since 1980: GPS counts them, and POSIX time does not."""
 _SECONDS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0, "ticks": 1e-7}
 
 
@@ -232,10 +226,9 @@ def time_in(form: str) -> Callable[[float | str], float]:
     ----------
     form
         As in Python's `strptime`, `%Y%m%d%H`, also with `%q` for a quarter, `%G-%V` for a week and
-        `%b` for a month in any of our languages; or `gps`, the seconds of GPS; or a number of
-        `days`, `hours`, `minutes`, `seconds` or `ticks` of 100 ns since a date, such as
-        `days since 1899-12-30` as in Excel, `ticks since 0001-01-01` as in .NET; or `years`, such
-        as 2026.25, to the day.
+        `%b` for the name of a month; or a number of `days`, `hours`, `minutes`, `seconds` or
+        `ticks` of 100 ns since a date, such as `days since 1899-12-30` as in Excel, `seconds since
+        1980-01-06` as of GPS; or `years`, such as 2026.25, to the day.
 
     Raises
     ------
@@ -249,10 +242,6 @@ def time_in(form: str) -> Callable[[float | str], float]:
     (90000.0, 43200.0)
 
     """
-    if form == "gps":
-        start = posix_seconds("1980-01-06")
-        leaps = [posix_seconds(month) + n for n, month in enumerate(_LEAP_SECONDS.split(), 1)]
-        return lambda value: _checked((gps := start + float(value)) - bisect_right(leaps, gps))
     if form == "years":
         return lambda value: _checked(round((float(value) - 1970) * 365.25) * 86_400.0)
     if since := _SINCE.fullmatch(form):
@@ -260,8 +249,7 @@ def time_in(form: str) -> Callable[[float | str], float]:
         return lambda value: _checked(start + unit * float(value))
     if "%" not in form:
         raise ValueError(
-            "a form of times is one of strptime, such as %d.%m.%y, `days since 1899-12-30`, gps or "
-            "years"
+            "a form of times is one of strptime, such as %d.%m.%y, `days since 1899-12-30` or years"
         )
     is_week = "%V" in form and "%u" not in form
     python = form.replace("%q", "%m").replace("%b", "%m") + " %u" * is_week

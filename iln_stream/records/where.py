@@ -197,16 +197,7 @@ class Where:
 
 
 class Filtered:
-    """Makes fields of the records that satisfy an expression.
-
-    Parameters
-    ----------
-    parse
-        Makes fields of payloads.
-    where
-        The expression.
-
-    """
+    """Makes fields of the records that satisfy an expression."""
 
     def __init__(self, parse: Callable[[Payload], Mapping[str, Any]], where: Where) -> None:
         self._parse = parse

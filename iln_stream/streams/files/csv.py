@@ -213,29 +213,15 @@ _Row = dict[Any, Any]
 
 
 class Layout(NamedTuple):
-    """How a file of rows is taken apart.
+    """How a file of rows is taken apart."""
 
-    Parameters
-    ----------
-    form
-        Arguments of `csv.reader`.
-    header
-        The row of their names in the file, which files that were joined have again.
-    columns
-        Names of the columns. Those without a name are called `column_1` and so on by their place;
-        at the end, without values, they are the separators at the ends of lines, and no columns.
-    n_before
-        Lines before the first record.
-    has_comments
-        Whether lines that begin with # are comments, as one before the table does.
-
-    """
-
-    form: dict[str, Any]
-    header: list[str]
+    form: dict[str, Any]  # arguments of `csv.reader`
+    header: list[str]  # the row of names in the file, which files that were joined have again
+    # Those without a name are called `column_1` and so on by their place; at the end, without
+    # values, they are the separators at the ends of lines, and no columns.
     columns: list[str]
-    n_before: int
-    has_comments: bool
+    n_before: int  # lines before the first record
+    has_comments: bool  # whether lines that begin with # are comments, as one before the table does
 
 
 LONGEST_LINE = 16 << 20
