@@ -52,14 +52,18 @@ def test_another_unit_is_refused():
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["31/12/2026", "31.12.26", "marble 1 2026", "may 12", "13:00 PM 2026-01-01", "25:00",
-     "2026-01-01 13:00 PM", "2026-01-01 24:30", "2026-13", "2026-01-01 12:00 XYZ", "room 12"],
+    ("value", "order"),
+    [*((value, "ymd") for value in (
+        "31/12/2026", "31.12.26", "12/31/2026", "marble 1 2026", "may 12", "13:00 PM 2026-01-01",
+        "25:00", "2026-01-01 13:00 PM", "2026-01-01 24:30", "2026-13-01", "2026-01-01 12:00 XYZ",
+        "room 12", "", "soon", "nan", 1e30, -9e10, 10**400, float("nan"), "1e30", "9" * 400,
+        "0001-01-01T00:00:00+02:00", "9999-12-31T23:59:59-05:00",
+     )), ("12/31/2026", "dmy"), ("31.12/2026", "dmy"), ("1.1.2026 noon", "dmy")],
 )  # fmt: skip
-def test_what_is_no_time_in_words(text):
-    """What may be another day, or no time at all, is refused."""
+def test_what_is_no_time(value, order):
+    """What may be another day, no time at all, or of no year from 1 to 9999 is refused."""
     with pytest.raises(ValueError, match="expected a time"):
-        posix_seconds(text)
+        posix_seconds(value, order)
 
 
 def test_a_form_of_times_is_checked():

@@ -3,7 +3,6 @@
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.inspection import inspect_fields
 from iln_stream.records.proposed_settings import proposed, remarks
-from iln_stream.records.values import Notation
 
 RECORDS = [
     {"order_id": f"o-{i}", "ts": f"2026-01-01T08:00:{i}Z", "temp": str(i / 7), "up": "true",
@@ -53,16 +52,6 @@ def test_given_settings_win():
     }  # fmt: skip
 
 
-def test_a_guessed_label():
-    """A remark says that a label is a guess, and names the other numbers."""
-    records = [{"a": i / 3, "b": i / 7, "zip": f"0{i % 3}115", "sky": "clear"} for i in range(9)]
-    assert remarks(inspect_fields(records)) == [
-        'target = "b" is a guess: the last number, as no name says which is the label. '
-        'Other numbers: "a".'
-    ]
-    assert remarks(inspect_fields(records, FieldMapping("b")), {"target": "b"}) == []
-
-
 def test_odd_texts():
     """A remark counts texts of a number's field that are no numbers, of the label as well."""
     records = [{"a": "21,5" if i % 10 == 3 else i % 40 / 3, "y": i or "lost"} for i in range(100)]
@@ -75,15 +64,6 @@ def test_odd_texts():
     assert found[1].startswith('"y": 1 of 100 values are no numbers, the first is "lost".')
     assert ("category" in found[0], "category" in found[1]) == (True, False)
     assert remarks(inspect_fields(records, FieldMapping("y", ignore=("a",)))) == found[1:]
-
-
-def test_a_field_with_another_decimal_sign():
-    """One decimal sign holds for a file: a field with the other one is left out and named, as a run
-    would refuse each of its records."""
-    records = [{"y": f"{i}.5", "a": f"{i},{i % 7}1", "b": i % 3} for i in range(30)]
-    fields = inspect_fields(records, FieldMapping("y"))
-    assert proposed(fields)["ignore"] == ["a"]
-    assert any('"a" is no number (numbers with another decimal' in each for each in remarks(fields))
 
 
 def test_objects_and_lists_that_are_null_in_some_records():
@@ -106,12 +86,3 @@ def test_values_of_the_time_that_are_no_times():
     for given in (None, FieldMapping("y", time_field="at")):
         found = remarks(inspect_fields(records, given))[-1]
         assert found.startswith(expected)
-
-
-def test_dates_that_nobody_can_read():
-    """A remark names the setting that reads dates whose day and month can't be told apart."""
-    records = [{"day": f"01/{1 + i % 12:02d}/{1990 + i}", "y": i / 2} for i in range(30)]
-    found = remarks(inspect_fields(records))[-1]
-    assert found.startswith('"day" has dates with the year last, such as "01/01/1990": set date')
-    read = FieldMapping(notation=Notation(date_order="dmy"))
-    assert proposed(inspect_fields(records, read))["time_field"] == "day"
