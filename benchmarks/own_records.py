@@ -179,10 +179,12 @@ def main() -> None:
         cost_of_categories()
         return
     if given.files:
-        results = {"versions": versions(), "limit": given.limit}
-        results["files"] = of_files(given.files, given.limit)
+        found = of_files(given.files, given.limit)
         if given.json:
-            Path(given.json).write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+            file = Path(given.json)
+            results = json.loads(file.read_text("utf-8")) if file.exists() else {}
+            results["of_files"] = {"versions": versions(), "limit": given.limit, "files": found}
+            file.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
         return
     runs = [
         {

@@ -185,9 +185,8 @@ def remarks(
             if sentinel in taken
             else "if it means a missing value, add it to null_values"
         )
-        found.append(
-            f"{_listed(names)}: {sentinel} comes again and again, far from others: {null}."
-        )
+        are = "is" if len(names) == 1 else "are"
+        found.append(f"{_listed(names)} {are} {sentinel} again and again, far from others: {null}.")
     if codes := [each.name for each in fields if each.maybe_code and each.role == "input"]:
         types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
         found.append(

@@ -146,7 +146,7 @@ FILES = {
         [f"{v}{('p', ' e', '', '')[i % 4]}" for i, v in enumerate(TEMP)], ["03", *TEMP[1:]], LOAD]),
         {"types": {"temp": "amount in e p", "wind": "number"}}),
     "a long preface": ("a.txt", text(["at", "temp", "load"], [ISO, TEMP, LOAD],
-                                     before="Notes, and what they mean\n" * 60),
+                                     before=30 * "Notes\nand, more\n"),
                        {"time_field": "at", "target": "load"}),
     "blank cells that were left out": ("a.csv", "temp;load;wind;note\n" + text(
         [], [TEMP, LOAD, [";" if i < 16 else "" for i in range(N)]], ";"), {"target": "load"}),
