@@ -15,10 +15,11 @@ proposed is divided by that of the settings by hand.
 import argparse
 import json
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
@@ -29,6 +30,7 @@ from river import feature_extraction, naive_bayes
 
 from benchmarks.speed.report import versions
 from iln_stream import InfiniteLayerClassifier, InfiniteLayerRegressor
+from iln_stream.cli import main as main_of_command_line
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import parse_table_row
@@ -128,9 +130,11 @@ _RESULT = re.compile(r"([\d,]+) events, ([\d,]+) dead letters.*?; (MAE|log loss)
 
 def command(folder: Path, *arguments: str) -> tuple[str, str]:
     """Run `iln-stream` in a folder, and return what it writes to standard output and error."""
-    whole = [sys.executable, "-m", "iln_stream", *arguments]
-    done = subprocess.run(whole, cwd=folder, capture_output=True, text=True, encoding="utf-8")
-    return done.stdout, done.stderr
+    out, err = StringIO(), StringIO()
+    with chdir(folder), redirect_stdout(out), redirect_stderr(err), suppress(SystemExit):
+        sys.argv = ["iln-stream", *arguments]
+        main_of_command_line()
+    return out.getvalue(), err.getvalue()
 
 
 def learned(folder: Path, settings: Path, limit: int) -> dict[str, Any]:
@@ -183,7 +187,8 @@ def main() -> None:
         if given.json:
             file = Path(given.json)
             results = json.loads(file.read_text("utf-8")) if file.exists() else {}
-            results["of_files"] = {"versions": versions(), "limit": given.limit, "files": found}
+            files = results.get("of_files", {}).get("files", {}) | found
+            results["of_files"] = {"versions": versions(), "limit": given.limit, "files": files}
             file.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
         return
     runs = [

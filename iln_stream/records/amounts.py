@@ -100,5 +100,6 @@ def _is_currency(text: str) -> bool:
 
 def _is_unit(text: str) -> bool:
     first = text[0]
-    known = first.isalpha() or first in "%‰*†‡" or unicodedata.category(first) in ("Sc", "So")
+    known = first.isalpha() or first in "%‰" or unicodedata.category(first) in ("Sc", "So")
+    known = known or text in ("*", "\N{DAGGER}")  # of a footnote
     return known and len(text) <= _MOST and not re.search(r"[+:,;]|\s\d|\d.*\d|^[eE]\d", text)

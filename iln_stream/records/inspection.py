@@ -372,9 +372,9 @@ class _Roles:
             )
             why = Why.DIGITS if has_digits else why
             why = why if each.is_class else Why.HARDLY
-            texts = Counter(str(value).strip() for value in self._values[name])
-            for text in _CLASSES:
-                if each.is_class and texts[text] > _NULLS_OF_CLASS * self._n:
+            for text in _CLASSES & {*self._given.null_values} if each.is_class else ():
+                having = [name for name, seen in self._values.items() if text in seen]
+                if having == [name] and self._values[name].count(text) > _OFTEN * self._n:
                     why, each = Why.CLASS_OR_NULL, each._replace(sentinel=text)
         kind = each.type if is_label and is_dressed(each.type) else "auto"
         self._fields[name] = each._replace(
@@ -506,11 +506,12 @@ def _marks_of_missing(columns: Iterable[Sequence[Any]], notation: Notation) -> s
     for present in columns:
         texts = [str(value).strip() for value in present if _kind(value, notation) == "text"]
         if len(set(texts)) == 1 and len(texts) < len(present):
-            found.update(text for text in {*texts} if not _is_amount(text, notation))
-    return {text for text, n in found.items() if n > 1}
+            found[texts[0]] += 1
+    finite = {text for text in found if not text.lower().lstrip("+-").startswith("inf")}
+    return {text for text in finite if found[text] > 1 and not _is_amount(text, notation)}
 
 
-_CLASSES, _NULLS_OF_CLASS = ("-", "none", "None"), 0.05
+_CLASSES, _OFTEN = {"-", "none", "None"}, 0.05
 """Texts in null_values that may be a class, and the share of labels from which they may."""
 
 _PARTS = [WORDS[words] for words in ("years", "months_of_year", "days_of_month", "hours")]
@@ -570,7 +571,9 @@ def _field(
     texts = [value for value in present if isinstance(value, str)]
     numbers_as_text = [value for value, kind in pairs if kind == "number as text"]
     n_zeros = sum(map(bool, map(_LEADING_ZERO.match, numbers_as_text)))
-    if n_zeros > _RARE * len(pairs) and all(map(_DIGITS.fullmatch, numbers_as_text)):
+    sizes = {len(re.split(r"[.,]", text.strip())[0]) for text in numbers_as_text}
+    marked = any(mark in text for text in numbers_as_text for mark in ".,")
+    if n_zeros > _RARE * len(pairs) and (len(sizes) == 1 or not marked):
         code = "leading zeros"
         low, high = _extremes(distinct)
     elif any(map(_PART_NUMBER.fullmatch, numbers_as_text)):
@@ -627,7 +630,7 @@ def _is_total(text: str) -> bool:
 
 
 _NUMBER_WITHIN = re.compile(r"\W*\d[\d., ]*\W*")
-_LEADING_ZERO, _DIGITS = re.compile(r"\s*[+-]*0\d"), re.compile(r"\s*[+-]*\d+\s*")
+_LEADING_ZERO = re.compile(r"\s*[+-]*0\d")
 _RARE = 0.005
 """Share of numbers with leading zeros up to which they are slips among numbers, and no codes."""
 _PART_NUMBER = re.compile(r"\d+[eE]\d+")
