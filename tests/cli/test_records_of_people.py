@@ -143,7 +143,8 @@ FILES = {
                       {"learner": "infinite-layer-classifier", "target": "load",
                        "null_values": [each for each in NULLS if each != "-"]}),
     "marks of footnotes": ("a.csv", text(["temp", "wind", "load"], [
-        [f"{v}{('p', ' e', '', '')[i % 4]}" for i, v in enumerate(TEMP)], ["03", *TEMP[1:]], LOAD]),
+        [f"{v}{('p', ' e', '', '')[i % 4]}" for i, v in enumerate(TEMP)], ["03", *LOAD[:0:-1]],
+        LOAD]),
         {"types": {"temp": "amount in e p", "wind": "number"}}),
     "a long preface": ("a.txt", text(["at", "temp", "load"], [ISO, TEMP, LOAD],
                                      before=30 * "Notes\nand, more\n"),
