@@ -44,7 +44,8 @@ N_AGES = 24
 """A key's age is the integer logarithm of its events; each has a count and the experts' losses."""
 
 N_BINS, BINS_OF_OCTAVE, MIDDLE = 96, 8, 48
-"""The distribution of |error| / expected |error|, in bins of a logarithmic scale, follows."""
+"""The distribution of |error| / expected |error|, in bins of a logarithmic scale, follows: that of
+targets below the prediction, then that of the others."""
 
 AS_IF = 10.0
 """A key's own losses count as much as those of its age after this many events."""
@@ -100,7 +101,7 @@ def row_size(d: int) -> int:
 
 def new_shared(d: int) -> NDArray[np.float64]:
     """Return what keys with d effects share, before the first event."""
-    shared = np.zeros(SHARED_HEAD + 3 * d + N_AGES * (1 + N_EXPERTS) + N_BINS)
+    shared = np.zeros(SHARED_HEAD + 3 * d + N_AGES * (1 + N_EXPERTS) + 2 * N_BINS)
     shared[[NOISE, NOISE_OF_LEVEL, SQUARES_OF_LEVEL, FREEDOM_OF_LEVEL]] = 1.0
     shared[SHARED_HEAD : SHARED_HEAD + d] = VARIANCE_OF_SLOPES
     shared[SHARED_HEAD] = 1.0
@@ -364,9 +365,10 @@ def score(y, prediction, row, shared, D, scratch, frozen):  # type: ignore[no-un
         bins = shared[SHARED_HEAD + 3 * D + N_AGES * (1 + N_EXPERTS) :]
         ratio = error / max(scratch[OUT, EXPECTED], 1e-30)
         place = BINS_OF_OCTAVE * np.log2(max(ratio, 1e-6)) + MIDDLE
-        for i in range(N_BINS):
+        for i in range(2 * N_BINS):
             bins[i] *= 0.9995
-        bins[int(min(max(place, 0.0), N_BINS - 1.0))] += 1.0
+        side = 0 if y < prediction else N_BINS
+        bins[side + int(min(max(place, 0.0), N_BINS - 1.0))] += 1.0
     bound = FAR * scratch[OUT, EXPECTED]
     row[ERRORS] = DISCOUNT * row[ERRORS] + (min(error, bound) if bound > 0.0 else error)
     row[WEIGHTS] = DISCOUNT * row[WEIGHTS] + 1.0
@@ -432,17 +434,19 @@ def effects_of(row, shared, d, D, scratch):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def expected_ratio(level_of_interval, shared, D):  # type: ignore[no-untyped-def]
-    """The quantile of |error| / expected |error|: the upper end of its bin; 0 before any error."""
+def expected_ratio(tail, side, shared, D):  # type: ignore[no-untyped-def]
+    """The |error| / expected |error| that a share `tail` of all errors exceeds on one side.
+
+    The side is 0 below the prediction and 1 above. It is the upper end of a bin; 0 if not so many
+    errors are on that side.
+    """
     bins = shared[SHARED_HEAD + 3 * D + N_AGES * (1 + N_EXPERTS) :]
     total = 0.0
-    for i in range(N_BINS):
+    for i in range(2 * N_BINS):
         total += bins[i]
-    if total == 0.0:
-        return 0.0
-    wanted = min(level_of_interval * (total + 1.0), total)
-    for i in range(N_BINS):
-        wanted -= bins[i]
-        if wanted <= 0.0:
+    beyond = max(tail * (total + 1.0) - 1.0, 0.0)
+    for i in range(N_BINS - 1, -1, -1):
+        beyond -= bins[side * N_BINS + i]
+        if beyond < 0.0:
             return 2.0 ** ((i + 1.0 - MIDDLE) / BINS_OF_OCTAVE)
-    return 2.0 ** ((N_BINS - MIDDLE) / BINS_OF_OCTAVE)
+    return 0.0

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget, RatioToLevel
     from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
     from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+    from iln_stream.learners.quantiles import QuantileRegressor
     from iln_stream.learners.restoring import (
         RestorableLearner,
         broken_numbers,
@@ -48,6 +49,7 @@ __all__ = [
     "InfiniteLayerClassifier",
     "InfiniteLayerRegressor",
     "Pool",
+    "QuantileRegressor",
     "RandomFeatureRidge",
     "RatioToLevel",
     "RestorableLearner",
@@ -93,6 +95,7 @@ _NAMES = {
     "preprocessing.change_of_target": ("ChangeOfTarget", "RatioToLevel"),
     "preprocessing.scaled_target": ("ScaledTarget",),
     "preprocessing.winsorised_scaler": ("WinsorisedScaler",),
+    "quantiles": ("QuantileRegressor",),
     "restoring": (
         "RestorableLearner",
         "broken_numbers",

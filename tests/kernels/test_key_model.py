@@ -32,7 +32,7 @@ class Law:
         self.begin(1.0)
         self.mean, self.mean_level, self.updates = np.zeros(D), 0.0, 0
         self.ages = np.zeros((24, 6))
-        self.bins = np.zeros(96)
+        self.bins = np.zeros(192)
 
     def begin(self, square):
         self.noise = self.noise_of_level = self.squares_of_level = square
@@ -89,7 +89,7 @@ class Key:
         if not frozen:
             law.bins *= 0.9995
             place = 8 * math.log2(max(off / max(expected, 1e-30), 1e-6)) + 48
-            law.bins[int(np.clip(place, 0, 95))] += 1
+            law.bins[96 * (y >= p @ w) + int(np.clip(place, 0, 95))] += 1
         most = 10 * expected
         self.errors = 0.98 * self.errors + (min(off, most) if most > 0 else off)
         self.weights = 0.98 * self.weights + 1
@@ -216,15 +216,18 @@ def test_it_recovers_from_what_came_first(scale, shift):
 
 
 def test_errors_fall_below_their_quantiles():
-    """|error| is below the expected one times the ratio of a level about as often as it says."""
+    """Of skewed errors, the share beyond the expected one times a side's ratio is its tail."""
     rows, stats, shared, scratch = fresh()
-    below = []
+    draw, beyond = np.random.default_rng(3), []
     for t, (k, x, y, g) in enumerate(stream(6000)):
-        error = abs(y - predict_key(g, x, rows[k], stats, shared, scratch))
+        y += draw.exponential(0.5) - 0.5
+        error = y - predict_key(g, x, rows[k], stats, shared, scratch)
         if t > 2000:
-            below.append(error <= expected_ratio(0.9, shared, D) * scratch[OUT, EXPECTED])
+            unit = scratch[OUT, EXPECTED]
+            ends = [expected_ratio(0.1, side, shared, D) * unit for side in (0, 1)]
+            beyond.append((error < -ends[0], error > ends[1]))
         learn_key(g, y, x, rows[k], stats, shared, scratch, False)
-    assert 0.87 <= np.mean(below) <= 0.95
+    assert np.mean(beyond, axis=0) == pytest.approx([0.1, 0.1], abs=0.02)
 
 
 HOSTILE = {

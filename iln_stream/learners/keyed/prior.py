@@ -23,7 +23,14 @@ def _with_whole_effects(state: StateDict) -> StateDict:
     return {**state, "shared": shared}
 
 
-_SHARED = StateSchema("iln_stream.KeysShared", 2, {1: _with_whole_effects})
+def _with_sides(state: StateDict) -> StateDict:
+    """From version 2, in which errors below and above the prediction were counted together."""
+    n, shared = key_model().N_BINS, state["shared"]
+    half = 0.5 * shared[-n:]
+    return {**state, "shared": np.concatenate([shared[:-n], half, half])}
+
+
+_SHARED = StateSchema("iln_stream.KeysShared", 3, {1: _with_whole_effects, 2: _with_sides})
 _FROZEN = StateSchema("iln_stream.FrozenPrior", 1)
 
 _ABSENT = 1e300

@@ -188,8 +188,9 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
     def predict_interval(self, x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
         """Return an interval about the prediction that contains the target with about this chance.
 
-        Its width is the key's own mean error, or that of other keys as long as it is new, times the
-        quantile of such ratios over the last 2,000 events of all keys.
+        Its ends are apart from the prediction by the key's own mean error, or that of other keys as
+        long as it is new, times quantiles of such ratios over the last 2,000 events of all keys,
+        below and above: labels that are skewed are outside on either side about as often.
 
         Raises
         ------
@@ -205,9 +206,12 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
             prediction = self._predict(look, None if key is None else self._keys.get(key))
             if key is None:
                 prediction = look.g
-            ratio = float(loops.expected_ratio(level, self._common.shared, self.slopes + 1))
-            half = ratio * float(self._scratch[loops.OUT, loops.EXPECTED])
-            return prediction - half, prediction + half
+            expected, tail = float(self._scratch[loops.OUT, loops.EXPECTED]), (1.0 - level) / 2.0
+            low, high = (
+                float(loops.expected_ratio(tail, side, self._common.shared, self.slopes + 1))
+                for side in (0, 1)
+            )
+            return prediction - low * expected, prediction + high * expected
 
     def learn_one(self, x: Mapping[Any, float], y: float) -> None:
         """Learn that y is the target of x.
