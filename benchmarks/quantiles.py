@@ -170,7 +170,7 @@ def _wabbit(q: float, options: str) -> base.Regressor:
 def learners() -> dict[str, list[Callable[[], Any]]]:
     """Return the variants of each learner."""
     river = [lambda q, s=s: _river(q, s) for s in (0.003, 0.01, 0.03, 0.1)]
-    options = ("-l 0.1", "-l 0.5", "-q :: -l 0.1", "-q :: -l 0.5", "-q :: --nn 10 -l 0.5")
+    options = ("-l 0.1", "-l 0.5", "-q :: -l 0.1", "-q :: -l 0.5")
     wabbit = [lambda q, o=o: _wabbit(q, o) for o in options]
 
     def peers(makes: Sequence[Any]) -> list[Callable[[], Any]]:
@@ -275,7 +275,8 @@ def main() -> None:
             print(name, json.dumps(of), flush=True)
             if given.store:
                 ours = {name: found["streams"][name] for name in known if name in found["streams"]}
-                stored = {"versions": versions(), "keyed sides": keyed_sides(), "streams": ours}
+                sides = found.setdefault("keyed sides", keyed_sides())
+                stored = {"versions": versions(), "keyed sides": sides, "streams": ours}
                 RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
     print(report(found))
 

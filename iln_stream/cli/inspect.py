@@ -9,7 +9,7 @@ from rich.table import Table
 
 from iln_stream.errors import SnapshotError
 from iln_stream.learners.contest import Evidence
-from iln_stream.learners.keyed import KeyedRegressor
+from iln_stream.learners.introspection import find_keyed
 from iln_stream.snapshots import (
     HISTORY,
     LABELS,
@@ -32,8 +32,8 @@ def show_key(path: Path, key: str, console: Console) -> None:
         When there is no snapshot, its learner has no model for each key, or none of this one.
 
     """
-    learner, snapshot, _ = learner_at(path, allow_pickle=False)
-    if not isinstance(learner, KeyedRegressor):
+    read, snapshot, _ = learner_at(path, allow_pickle=False)
+    if (learner := find_keyed(read)) is None:
         raise SnapshotError(
             f"--key: the learner in {path} is one model for all; set by_key in the run for a model "
             "for each key"

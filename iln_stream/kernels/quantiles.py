@@ -67,11 +67,14 @@ def quantile_offsets(seen, theta, rules, phi, offsets, mixture):  # type: ignore
 
 
 @compiled
-def predict_quantiles(seen, z, theta, rules, gains, record, phi, offsets, mixture, out):  # type: ignore[no-untyped-def]
+def predict_quantiles(seen, z, state, room, out):  # type: ignore[no-untyped-def]
     """Write the quantiles (K,) in ascending order.
 
-    A level's is clipped to the range of the targets where that has lowered its loss so far.
+    `state` and `room` are theta, squares, rules, gains and record; and phi, offsets and mixture. A
+    level's quantile is clipped to the range of the targets where that has lowered its loss so far.
     """
+    theta, _, rules, gains, record = state
+    phi, offsets, mixture = room
     describe_quantiles(seen, z, phi)
     quantile_offsets(seen, theta, rules, phi, offsets, mixture)
     for k in range(out.shape[0]):
@@ -92,8 +95,10 @@ def pinball(level, error):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def learn_quantiles(y, w, seen, z, levels, theta, squares, rules, gains, record, phi, offsets, mixture):  # type: ignore[no-untyped-def]
+def learn_quantiles(y, w, seen, z, levels, state, room):  # type: ignore[no-untyped-def]
     """Learn that y, of weight w, is the target of what was predicted."""
+    theta, squares, rules, gains, record = state
+    phi, offsets, mixture = room
     error, unit = bounded(y - seen[CENTER]), seen[UNIT]
     if unit > 0.0:
         describe_quantiles(seen, z, phi)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from iln_stream.learners.infinite_layer import InfiniteLayerRegressor
+from iln_stream.learners.keyed.regressor import KeyedRegressor
+from iln_stream.learners.quantiles import QuantileRegressor
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
 
@@ -19,6 +21,12 @@ def find_infinite_layer(model: Any) -> InfiniteLayerRegressor | None:
     """Return the `InfiniteLayerRegressor` at the end of a pipeline or wrapper, else None."""
     found: InfiniteLayerRegressor | None = _last(_is_a(InfiniteLayerRegressor), model)
     return found
+
+
+def find_keyed(model: Any) -> KeyedRegressor | None:
+    """Return a `KeyedRegressor`, or the one whose predictions have quantiles; else None."""
+    inner = model.regressor if type(model) is QuantileRegressor else model
+    return inner if type(inner) is KeyedRegressor else None
 
 
 def find_with(attribute: str, model: Any) -> Any | None:

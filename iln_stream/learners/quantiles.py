@@ -24,7 +24,7 @@ MOST_COLUMNS = 256
 
 _KEPT = ("theta", "squares", "rules", "gains", "record", "stats")
 
-_OF_REGRESSOR = ("background", "explain_one", "inputs", "key", "predict_interval")
+_OF_REGRESSOR = ("background", "explain_one", "inputs", "key", "keys", "predict_interval")
 """What the regressor has, of what it predicts."""
 
 _ABSENT = 1e300
@@ -117,6 +117,10 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
         self._theta[:, :, 0] = (np.sign(tails - self.levels) * np.log(2.0 * tails))[:, None]
         self._make_scratch()
 
+    @property
+    def _learned(self) -> tuple[Vector, ...]:
+        return self._theta, self._squares, self._rules, self._gains, self._record
+
     def _make_scratch(self) -> None:
         K, E, n = self._theta.shape
         self._room = np.zeros(n), np.zeros((K, E + 1)), np.zeros(K)
@@ -145,10 +149,7 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
         """
         with self._turn:
             seen, out = self._look(x), np.zeros(len(self.levels))
-            _loops().predict_quantiles(
-                seen.numbers, seen.z, self._theta, self._rules, self._gains, self._record,
-                *self._room, out,
-            )  # fmt: skip
+            _loops().predict_quantiles(seen.numbers, seen.z, self._learned, self._room, out)
             return dict(zip(self.levels, out.tolist(), strict=True))
 
     def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
@@ -253,7 +254,8 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
         if (key := getattr(self.regressor, "key", None)) is not None:
             x = key_of(x, key)[1]
         if any(type(value) is not float for value in x.values()):
-            x = {k: float(v) for k, v in x.items() if isinstance(v, int | float) and math.isfinite(v)}
+            known = {k: v for k, v in x.items() if isinstance(v, int | float)}
+            x = {k: float(v) for k, v in known.items() if math.isfinite(v)}
         return x
 
     def _learn(self, seen: _Seen, y: float, w: float) -> None:
@@ -270,10 +272,7 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
             self._theta, self._squares = np.pad(self._theta, widths), np.pad(self._squares, widths)
             self._make_scratch()
         z = np.pad(seen.z, (0, len(row) - len(seen.z)))
-        _loops().learn_quantiles(
-            y, w, seen.numbers, z, self._of_levels, self._theta, self._squares, self._rules,
-            self._gains, self._record, *self._room,
-        )  # fmt: skip
+        _loops().learn_quantiles(y, w, seen.numbers, z, self._of_levels, self._learned, self._room)
         join(row, self._stats, int(self._record[_loops().EVENTS]))
 
     def state(self) -> StateDict:

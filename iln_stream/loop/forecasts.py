@@ -407,7 +407,7 @@ class Forecasts:
             Pending(
                 x, step.y_pred, example.time, record.origin.partition, record.offset, token,
                 example.weight, step.details.intervals,
-                series.trivial.now,
+                series.trivial.now, step.details.quantiles,
             ),
         )  # fmt: skip
         self._wait(key, example.time, series)
@@ -421,6 +421,8 @@ class Forecasts:
         if details.intervals and self._levels:
             found = (present.interval(p, self.horizon, step.time) for p in self._levels)
             details = details._replace(intervals=tuple(found))
+        if details.quantiles:
+            details = details._replace(quantiles=(value,) * len(details.quantiles))
         return step._replace(y_pred=value, details=details._replace(explanation=None))
 
     def _wait(self, key: str, time: float | None, series: _Series) -> None:

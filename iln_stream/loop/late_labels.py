@@ -477,7 +477,7 @@ class LateLabels:
             Pending(
                 x, step.y_pred, example.time, record.origin.partition, record.offset, token,
                 example.weight, step.details.intervals,
-                self._trivial.now,
+                self._trivial.now, step.details.quantiles,
             ),
         )  # fmt: skip
         self._arrivals.add(serial)

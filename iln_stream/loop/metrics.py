@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 
 from iln_stream.errors import IlnError
 from iln_stream.loop.baselines import Baselines
-from iln_stream.loop.scores import Coverage, Scores
+from iln_stream.loop.scores import Coverage, QuantileScores, Scores
 from iln_stream.loop.step import Listener, Step
 from iln_stream.loop.task import Regression, Task
 from iln_stream.records import Command, DeadLetter
@@ -123,6 +123,8 @@ class ModelMetrics(Listener):
         Number of labelled events in the windowed metrics.
     levels
         Levels of the intervals that predictions have, if any.
+    quantiles
+        Levels of their quantiles, if any.
 
     Attributes
     ----------
@@ -139,6 +141,7 @@ class ModelMetrics(Listener):
         task: Task,
         window: int,
         levels: Sequence[float] = (),
+        quantiles: Sequence[float] = (),
     ) -> None:
         self.n_in_hand: Callable[[], int] = lambda: 0
         self.n_dead_letters = 0
@@ -149,6 +152,7 @@ class ModelMetrics(Listener):
         self._scores = task.scores(window, () if reporter is None else reporter.flags)
         self._baselines = task.baselines(window)
         self._coverage = Coverage(levels, window)
+        self._quantiles = QuantileScores(quantiles, window)
         self._latency = Histogram(
             "iln_step_duration_seconds", "Time to predict and learn one event.", SECONDS
         )
@@ -235,6 +239,7 @@ class ModelMetrics(Listener):
             *self._scores.metrics(),
             *self._baselines.metrics(),
             *self._coverage.metrics(),
+            *self._quantiles.metrics(),
             *self._reported,
         )
 
@@ -303,7 +308,9 @@ class ModelMetrics(Listener):
 
     def state(self) -> StateDict:
         """Return all counts and scores since the learner was new."""
+        quantiles = self._quantiles.state()
         return {
+            **({"quantiles": quantiles} if quantiles["levels"] else {}),
             "scores": self.scores.state(),
             "baselines": self._baselines.state(),
             "coverage": self._coverage.state(),
@@ -318,6 +325,8 @@ class ModelMetrics(Listener):
         self.scores.restore(state["scores"])
         for name, part in (("baselines", self._baselines), ("coverage", self._coverage)):
             part.restore(state[name])
+        if "quantiles" in state:
+            self._quantiles.restore(state["quantiles"])
         self.n_dead_letters = state["n_dead_letters"]
         self.n_repeats = state["n_repeats"]
         self.n_skipped = state.get("n_skipped", 0)  # since release 0.3
@@ -332,6 +341,7 @@ class ModelMetrics(Listener):
             self._scores.update(steps)
             self._baselines.update(steps)
             self._coverage.update(steps)
+            self._quantiles.update(steps)
             self._latency.add_all([step.seconds for step in steps])
             self._delay.add_all(
                 [max(step.delay, 0.0) for step in steps if step.late and step.delay is not None]
@@ -389,6 +399,7 @@ class Metrics(Collector):
         model: str,
         task: Task | None = None,
         levels: Sequence[float] = (),
+        quantiles: Sequence[float] = (),
     ) -> ModelMetrics:
         """Export a learner's metrics, and return the listener that counts them.
 
@@ -404,9 +415,12 @@ class Metrics(Collector):
             Scores the steps; default: regression.
         levels
             Levels of the intervals that predictions have, if any.
+        quantiles
+            Levels of their quantiles, if any.
 
         """
-        watched = ModelMetrics(learner, source, model, task or Regression(), self._window, levels)
+        task = task or Regression()
+        watched = ModelMetrics(learner, source, model, task, self._window, levels, quantiles)
         self._models.append(watched)
         self.export(watched.labels, watched.metrics())
         return watched

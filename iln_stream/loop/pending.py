@@ -51,6 +51,8 @@ class Pending(NamedTuple):
         Lower and upper bounds that were published.
     baselines
         What trivial predictors predicted then.
+    quantiles
+        Those that were published.
 
     """
 
@@ -63,6 +65,7 @@ class Pending(NamedTuple):
     weight: float | None = None
     intervals: tuple[tuple[float, float], ...] = ()
     baselines: tuple[float, ...] = ()
+    quantiles: tuple[float, ...] = ()
 
 
 _NAN = float("nan")
@@ -75,9 +78,9 @@ _FIXED = 2
 _OVERHEAD = 4 * 8
 """Bytes that a row takes beside its numbers, about."""
 
-_Stored: TypeAlias = tuple[int, tuple[str, ...], tuple[str, ...] | None, int, int, int | None, bool]
+_Stored: TypeAlias = tuple[Any, ...]
 """A shape as it is stored: partition, names, classes, how many intervals, baselines and numbers of
-a token there are, and whether there is a weight."""
+a token there are, whether there is a weight, and how many quantiles there are, if there are any."""
 
 
 class _Shape(NamedTuple):
@@ -89,6 +92,7 @@ class _Shape(NamedTuple):
     predicted: slice
     inputs: slice
     lower: range  # of the lower ends of intervals; each is followed by the upper one
+    quantiles: slice
     baselines: slice
     token: slice | None  # None: there is no token
     weighted: bool  # the weight is the last number
@@ -97,10 +101,11 @@ class _Shape(NamedTuple):
 
 @lru_cache(1024)
 def _shape(*stored: Any) -> _Shape:
-    _, names, classes, n_intervals, n_baselines, n_token, weighted = stored
+    _, names, classes, n_intervals, n_baselines, n_token, weighted, *more = stored
     inputs = _FIXED + (1 if classes is None else len(classes))
     ends = inputs + len(names)
-    baselines = ends + 2 * n_intervals
+    quantiles = ends + 2 * n_intervals
+    baselines = quantiles + sum(more)
     token = baselines + n_baselines
     end = token + (n_token or 0)
     return _Shape(
@@ -109,7 +114,8 @@ def _shape(*stored: Any) -> _Shape:
         None if classes is None else [decode_name(each) for each in classes],
         slice(_FIXED, inputs),
         slice(inputs, ends),
-        range(ends, baselines, 2),
+        range(ends, quantiles, 2),
+        slice(quantiles, baselines),
         slice(baselines, token),
         None if n_token is None else slice(token, end),
         weighted,
@@ -118,8 +124,8 @@ def _shape(*stored: Any) -> _Shape:
 
 
 PackedEvent: TypeAlias = tuple[bytes, _Shape]
-"""A row of doubles: `_FIXED` numbers, predictions, inputs, ends of intervals, baselines, the token
-and the weight. Making a plain tuple takes a tenth of the time of a named one."""
+"""A row of doubles: `_FIXED` numbers, predictions, inputs, ends of intervals, quantiles, baselines,
+the token and the weight. Making a plain tuple takes a tenth of the time of a named one."""
 
 
 def size_of(event: PackedEvent) -> int:
@@ -142,7 +148,7 @@ def pack_event(event: Pending) -> PackedEvent:
 
 
 def _packed(event: Pending) -> PackedEvent:
-    x, y_pred, time, partition, offset, token, weight, intervals, baselines = event
+    x, y_pred, time, partition, offset, token, weight, intervals, baselines, quantiles = event
     predicted: Iterable[float]
     if isinstance(y_pred, float):
         classes, predicted = None, (y_pred,)
@@ -150,13 +156,16 @@ def _packed(event: Pending) -> PackedEvent:
         classes, predicted = tuple(map(encode_name, y_pred)), y_pred.values()
     n_token = None if token is None else len(token)
     weighted = weight is not None
-    shape = _shape(partition, tuple(x), classes, len(intervals), len(baselines), n_token, weighted)
+    counts = len(intervals), len(baselines), n_token, weighted
+    more = (len(quantiles),) if quantiles else ()
+    shape = _shape(partition, tuple(x), classes, *counts, *more)
     row = shape.row.pack(
         _NAN if time is None else time,
         offset,
         *predicted,
         *x.values(),
         *chain.from_iterable(intervals),
+        *quantiles,
         *baselines,
         *(() if token is None else token.tolist()),
         *((weight,) if weighted else ()),
@@ -166,7 +175,8 @@ def _packed(event: Pending) -> PackedEvent:
 
 def unpack_event(row: bytes | memoryview, shape: _Shape, at: int = 0) -> Pending:
     """Return the event whose row begins at a byte."""
-    stored, numbers, classes, predicted, inputs, lower, baselines, token, weighted, texts = shape
+    stored, numbers, classes, predicted, inputs, lower, quantiles, baselines, token = shape[:9]
+    weighted, texts = shape[9:]
     values = numbers.unpack_from(row, at)
     time = values[0]
     y_pred: float | dict[Any, float]
@@ -188,6 +198,7 @@ def unpack_event(row: bytes | memoryview, shape: _Shape, at: int = 0) -> Pending
         values[-1] if weighted else None,
         tuple([(values[low], values[low + 1]) for low in lower]),
         values[baselines],
+        values[quantiles],
     )
 
 

@@ -1,5 +1,6 @@
 """Scores of a task: errors, coverage, and measures of probabilities."""
 
+from bisect import bisect_left, insort
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
@@ -578,3 +579,106 @@ class Coverage:
         saved = dict(zip(state["levels"], state["windows"], strict=True))
         for level, window in self._by_level():
             window.extend(saved.get(level, ()))
+
+
+class QuantileScores:
+    """Pinball losses of quantiles, and the share of labels up to each, over the last `window`.
+
+    Beside them is the loss of a baseline: the same quantile of the last `window` labels. A label
+    that comes late is compared with the quantiles that were published.
+
+    Parameters
+    ----------
+    levels
+        Levels of the quantiles that steps have, in this order.
+    window
+        Labelled events in the scores.
+
+    """
+
+    def __init__(self, levels: Sequence[float], window: int) -> None:
+        self._levels = tuple(levels)
+        self._size = window
+        self._n = 0
+        self._windows = {
+            (of, level): Window(window)
+            for of in ("model", "recent_labels", "observed")
+            for level in self._levels
+        }
+        self._labels: deque[float] = deque()
+        self._ordered: list[float] = []  # the labels
+
+    def update(self, steps: Sequence[Step]) -> None:
+        """Add the labelled ones of these steps."""
+        for step in steps if self._levels else ():
+            # A step of before there were quantiles counts for no level.
+            if step.loss is None or not step.details.quantiles:
+                continue
+            y, n = step.y, len(self._ordered)
+            self._n += 1
+            for level, value in zip(self._levels, step.details.quantiles, strict=False):
+                usual = self._ordered[min(int(level * n), n - 1)] if n else value
+                self._windows["model", level].extend([pinball(level, y - value)])
+                self._windows["recent_labels", level].extend([pinball(level, y - usual)])
+                self._windows["observed", level].extend([float(y <= value)])
+            self._add(y)
+
+    def _add(self, y: float) -> None:
+        self._labels.append(y)
+        insort(self._ordered, y)
+        if len(self._labels) > self._size:
+            del self._ordered[bisect_left(self._ordered, self._labels.popleft())]
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics; none without levels."""
+        if not self._levels:
+            return ()
+        return (
+            MetricSpec(
+                "iln_pinball_loss",
+                "gauge",
+                "Mean pinball loss of the quantile of this level over the last window of labelled "
+                "events, in units of y: of the model, and of a baseline that looks at no input "
+                "(recent_labels: that quantile of the last window of labels).",
+                lambda: self._means("model", "recent_labels"),
+                ("of", "level"),
+            ),
+            MetricSpec(
+                "iln_quantile_coverage_ratio",
+                "gauge",
+                "Share of labels up to the quantile of this level, over the last window of "
+                "labelled events (observed), and the level itself once that window is full "
+                "(promised).",
+                lambda: self._means("observed") | self._promised(),
+                ("of", "level"),
+            ),
+        )
+
+    def _means(self, *which: str) -> Samples:
+        windows = self._windows.items()
+        return {(of, repr(level)): each.mean for (of, level), each in windows if of in which}
+
+    def _promised(self) -> Samples:
+        full = self._n >= self._size
+        return {("promised", repr(level)): level for level in self._levels if full}
+
+    def state(self) -> StateDict:
+        """Return the losses and the labels."""
+        windows = [window.values() for window in self._windows.values()]
+        labels = list(self._labels)
+        return {"levels": list(self._levels), "n": self._n, "labels": labels, "windows": windows}
+
+    def restore(self, state: StateDict) -> None:
+        """Restore a `state()`, if it is of the same levels."""
+        if state["levels"] != list(self._levels):
+            return
+        self._n = state["n"]
+        for window, values in zip(self._windows.values(), state["windows"], strict=True):
+            window.refill(values, self._n)
+        for y in state["labels"][-self._size :]:
+            self._add(y)
+
+
+def pinball(level: float, error: float) -> float:
+    """Return the pinball loss of a quantile that the label exceeds by `error`."""
+    return max(level * error, (level - 1.0) * error)

@@ -83,12 +83,15 @@ class Details(NamedTuple):
         The baseline, and what inputs contribute to the prediction's difference from it, by name.
     contender
         Name of the contender that predicted; None: there is one learner, or the label came late.
+    quantiles
+        Those of each level, in y's units.
 
     """
 
     intervals: tuple[tuple[float, float], ...] = ()
     explanation: tuple[float, Mapping[Any, float]] | None = None
     contender: str | None = None
+    quantiles: tuple[float, ...] = ()
 
 
 NO_DETAILS = Details()

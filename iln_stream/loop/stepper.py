@@ -137,7 +137,8 @@ class Stepper:
         unknown = event.time is None or label.time is None
         return Step(
             record.origin, record.offset, event_id, event.time, event.x, y, event.y_pred,
-            loss, flags, True, ended - started, ended, record.key, Details(event.intervals),
+            loss, flags, True, ended - started, ended, record.key,
+            Details(event.intervals, quantiles=event.quantiles),
             None if unknown else label.time - event.time,  # type: ignore[operator]
             event.baselines,
             weight.get("w", 1.0),

@@ -204,6 +204,11 @@ class Prediction(BaseModel):
         description="Where the label lies with the probability that is the key: lower and upper "
         "bound; only with `prediction_intervals`.",
     )
+    quantiles: dict[str, float] | None = Field(
+        default=None,
+        description="What the label exceeds with the probability that is 1 minus the key, in "
+        "ascending order; only with `prediction_quantiles`.",
+    )
     explanation: PublishedExplanation | None = Field(
         default=None, description="Only with `prediction_contributions`."
     )

@@ -36,6 +36,8 @@ class PredictionEncoder:
         How far ahead they are; None: they are no forecasts.
     versions
         The version of each contender, if there are several.
+    quantiles
+        Levels of the quantiles that each prediction has.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class PredictionEncoder:
         levels: Sequence[float] = (),
         horizon: Ahead | None = None,
         versions: Mapping[str, str] | None = None,
+        quantiles: Sequence[float] = (),
     ) -> None:
         self._begin = f'{{"version":2,"stream":{quoted(stream)},"partition":'
         by_contender: dict[str | None, str] = {None: model_version}
@@ -63,6 +66,7 @@ class PredictionEncoder:
             for contender, version in by_contender.items()
         }
         self._levels = tuple(f'"{level!r}":' for level in levels)
+        self._quantiles = tuple(f'"{level!r}":' for level in quantiles)
         self._horizon = "" if horizon is None else f',"horizon":{quoted(horizon.text)}'
         self._seconds = None if horizon is None else horizon.seconds
 
@@ -78,6 +82,7 @@ class PredictionEncoder:
         intervals: Sequence[tuple[float, float]] = (),
         explanation: tuple[float, Mapping[Any, float]] | None = None,
         contender: str | None = None,
+        quantiles: Sequence[float] = (),
     ) -> bytes:
         """Return a `Prediction` as UTF-8 JSON; finite numbers are written without loss."""
         if key is not None and not key.isascii():  # bytes that are not UTF-8 are escapes in it
@@ -90,6 +95,9 @@ class PredictionEncoder:
         label = repr(y) if type(y) is float else _json(y)
         if intervals:
             end += self._intervals(intervals)
+        if quantiles:
+            found = zip(self._quantiles, quantiles, strict=True)
+            end += f',"quantiles":{{{",".join(f"{level}{q!r}" for level, q in found)}}}'
         if explanation is not None:
             end += _explanation(*explanation)
         if self._horizon:

@@ -27,7 +27,7 @@ from iln_stream.service.decoding import (
     build_weights,
     look_of,
 )
-from iln_stream.service.learners import DetailsOf, PredictOnly, task_of
+from iln_stream.service.learners import DetailsOf, PredictOnly, quantile_levels, task_of
 from iln_stream.service.settings import LATE_SETTINGS, LabelSettings, LoopSettings, RecordSettings
 from iln_stream.service.streams import build_label_log, label_stream
 from iln_stream.settings import SettingsError
@@ -94,7 +94,8 @@ class Assembly:
         self.task = task = task_of(learner)
         metrics = metrics or Metrics(CollectorRegistry(), settings.window)
         levels = settings.prediction_intervals
-        self.watched = metrics.watch(learner, source, model, task, levels)
+        quantiles = quantile_levels(getattr(learner, "learner", learner))
+        self.watched = metrics.watch(learner, source, model, task, levels, quantiles)
         n_ids = settings.recent_ids
         self.recent_ids = RecentIds(n_ids, labelled=horizon is None) if n_ids else None
         self.late: LateLabels | Forecasts | None = None

@@ -21,6 +21,7 @@ from iln_stream.learners import (
     InfiniteLayerClassifier,
     InfiniteLayerRegressor,
     Pool,
+    QuantileRegressor,
     RatioToLevel,
     ScaledTarget,
     ShrinkingGradient,
@@ -29,6 +30,7 @@ from iln_stream.learners import (
 from iln_stream.learners.contest import Contest, ContestClassifier, ContestRegressor
 from iln_stream.learners.contest.contender import OnFailure
 from iln_stream.learners.contest.contest import MIXTURE
+from iln_stream.learners.introspection import find_with
 from iln_stream.learners.keyed import HasKeys, KeyedRegressor, KeyFile, StoredKeys
 from iln_stream.loop import Classification, Details, Regression, Task
 from iln_stream.records.decoding import error_details, reason
@@ -436,6 +438,13 @@ def _build(settings: LearnerSettings, records: RecordSettings, seed: int) -> Lea
                 "category among the inputs), or learn a number, such as 0 or 1"
             )
         learner = KeyedRegressor(records.by_key, learner)
+    if settings.prediction_quantiles:
+        if task_of(learner).name != "regression":
+            raise SettingsError(
+                f"prediction_quantiles: {settings.learner} learns classes, which have no "
+                "quantiles; unset it"
+            )
+        learner = QuantileRegressor(learner, settings.prediction_quantiles)
     if records.forecast == "change":
         if not records.horizon or records.target is None:
             raise SettingsError(
@@ -589,7 +598,7 @@ DetailsOf = Callable[[dict[str, float]], Details]
 def build_details(learner: Any, levels: Sequence[float], n_largest: int = 0) -> DetailsOf | None:
     """Return a function of an event's inputs: intervals of these levels, largest contributions.
 
-    None: neither is asked for.
+    Quantiles are those of the learner. None: it has none, and nothing is asked for.
 
     Of a contest, the details are the champion's, as far as it has any, and its name.
 
@@ -603,13 +612,21 @@ def build_details(learner: Any, levels: Sequence[float], n_largest: int = 0) -> 
     _check(levels, n_largest, learners_of(model))
     if isinstance(model, Contest):
         return _OfChampion(model, levels, n_largest)
-    return _details_of(model, levels, n_largest, None) if levels or n_largest else None
+    if not (levels or n_largest or hasattr(model, "predict_quantiles_one")):
+        return None
+    return _details_of(model, levels, n_largest, None)
 
 
 def contender_names(learner: Any) -> list[str]:
     """Return the names that predictions may carry; none without challengers."""
     model = learner.learner if isinstance(learner, PredictOnly) else learner
     return [*model.contenders, MIXTURE] if isinstance(model, Contest) else []
+
+
+def quantile_levels(learner: Any) -> tuple[float, ...]:
+    """Return the levels of a learner's quantiles, or of its contenders'; none if it has none."""
+    found = (find_with("levels", each) for each in learners_of(learner))
+    return next((each.levels for each in found if isinstance(each, QuantileRegressor)), ())
 
 
 class _OfChampion:
@@ -634,21 +651,24 @@ class _OfChampion:
 def _details_of(
     learner: Any, levels: Sequence[float], n_largest: int, contender: str | None
 ) -> DetailsOf:
-    """Return a function of an event's inputs; a learner without intervals has none."""
+    """Return a function of an event's inputs; what a learner does not offer is left out."""
     interval: Any = getattr(learner, "predict_interval", None)
     explain: Any = getattr(learner, "explain_one", None)
+    quantiles_of: Any = getattr(learner, "predict_quantiles_one", None)
     wanted = levels if interval is not None else ()
     explained = bool(n_largest) and explain is not None
     nothing = Details((), None, contender)
-    if not (wanted or explained):
+    if not (wanted or explained or quantiles_of):
         return lambda _: nothing
 
     def details(x: dict[str, float]) -> Details:
         intervals = tuple(interval(x, level) for level in wanted)
+        quantiles = () if quantiles_of is None else tuple(quantiles_of(x).values())
         if not explained:
-            return Details(intervals, None, contender)
+            return Details(intervals, None, contender, quantiles)
         found = explain(x)
-        return Details(intervals, (found.baseline, found.largest(n_largest)), contender)
+        largest = found.baseline, found.largest(n_largest)
+        return Details(intervals, largest, contender, quantiles)
 
     return details
 

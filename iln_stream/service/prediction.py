@@ -23,6 +23,7 @@ from iln_stream.service.learners import (
     build_details,
     contender_names,
     contenders_of,
+    quantile_levels,
 )
 from iln_stream.service.settings import LoopSettings
 from iln_stream.service.streams import Outputs, check_addresses, readers, source_stream
@@ -102,7 +103,7 @@ def predict(
         version = version_of_state(learner)
         encode = PredictionEncoder(
             source.stream, model, version, levels, reader.ahead,
-            dict.fromkeys(contender_names(learner), version),
+            dict.fromkeys(contender_names(learner), version), quantile_levels(learner),
         )  # fmt: skip
         listeners: list[Listener] = [
             ConnectionLog(source, stream.peer),

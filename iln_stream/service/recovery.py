@@ -14,7 +14,8 @@ from typing import Any
 
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.kernels.cpu import BASELINES, VARIABLE, cpu_baseline, pinned
-from iln_stream.learners.keyed import KEYS_FILE, KeyedRegressor
+from iln_stream.learners.introspection import find_keyed
+from iln_stream.learners.keyed import KEYS_FILE
 from iln_stream.service.assembly import Assembly
 from iln_stream.service.challengers import (
     Changes,
@@ -268,6 +269,8 @@ def configuration(
         found["forecast"] = settings.forecast
     if settings.by_key is not None:
         found["by_key"] = settings.by_key
+    if settings.prediction_quantiles:
+        found["prediction_quantiles"] = list(settings.prediction_quantiles)
     if alone is None:
         found |= described_contest(settings)
     return found if history is None else {**found, HISTORY: history}
@@ -453,8 +456,8 @@ class Recovery:
         return learner
 
     def _give_keys(self, learner: Any) -> None:
-        if isinstance(learner, KeyedRegressor):
-            self._keys.give({KEYS_FILE: learner}, restored=self._snapshot is not None)
+        if (keyed := find_keyed(learner)) is not None:
+            self._keys.give({KEYS_FILE: keyed}, restored=self._snapshot is not None)
 
     def restore(self, assembly: Assembly) -> None:
         """Restore all other parts from the snapshot, if there is one; keys go to their files."""

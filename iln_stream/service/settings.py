@@ -499,6 +499,14 @@ class LabelSettings(SettingsGroup):
         return number if isfinite(number) else label
 
 
+def _checked_levels(levels: tuple[float, ...]) -> tuple[float, ...]:
+    if wrong := [level for level in levels if not 0.0 < level < 1.0]:
+        raise ValueError(f"a level lies between 0 and 1, not {wrong[0]:g}")
+    if len(set(levels)) < len(levels):
+        raise ValueError("a level is given twice")
+    return levels
+
+
 class LearnerSettings(SeedSettings):
     """The learner."""
 
@@ -524,6 +532,14 @@ class LearnerSettings(SeedSettings):
         "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`; "
         "docs/settings.md lists all of them.",
     )
+    prediction_quantiles: NumberList = Field(
+        default=(),
+        examples=[[0.1, 0.5, 0.9]],
+        description="Levels of the quantiles that are learned and published with each prediction, "
+        "comma-separated: with `0.9`, a number that the label exceeds in 10 % of the cases, such "
+        "as the p90 of a demand. Of numbers, with any learner. A snapshot of other levels is "
+        "refused. Unset: none, which costs nothing.",
+    )
     class_weights: JsonObject = Field(
         default_factory=dict,
         examples=[{"true": 10}],
@@ -531,6 +547,11 @@ class LearnerSettings(SeedSettings):
         "have weight 1. This package's learners and many of River's take weights; other learners "
         "are refused. Losses, errors, baselines and calibration are weighted, too.",
     )
+
+    @field_validator("prediction_quantiles")
+    @classmethod
+    def _check_quantiles(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(sorted(_checked_levels(levels)))
 
     @field_validator("class_weights")
     @classmethod
@@ -662,11 +683,7 @@ class OutputSettings(SettingsGroup):
     @field_validator("prediction_intervals")
     @classmethod
     def _check_levels(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
-        if wrong := [level for level in levels if not 0.0 < level < 1.0]:
-            raise ValueError(f"a level lies between 0 and 1, not {wrong[0]:g}")
-        if len(set(levels)) < len(levels):
-            raise ValueError("a level is given twice")
-        return levels
+        return _checked_levels(levels)
 
 
 class ServerSettings(SettingsGroup):

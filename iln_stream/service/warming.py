@@ -13,7 +13,7 @@ from typing import Any, Self
 from rich.console import Console
 
 from iln_stream import errors
-from iln_stream.learners.keyed import KeyedRegressor
+from iln_stream.learners.introspection import find_keyed
 from iln_stream.learners.keyed.regressor import NAME, exercise_keys
 from iln_stream.learners.keyed.regressor import NAME as KEYED
 from iln_stream.learners.warming import N_FUNCTIONS, PARTS, PUBLIC, exercise, public_name
@@ -232,6 +232,6 @@ def _progress(n: int, total: int) -> str:
 
 def _of(learner: Any, console: Console | None) -> list[Warming]:
     """Return that of a learner; of a model by key, that of its global model, and its own."""
-    if not isinstance(learner, KeyedRegressor):
+    if (keyed := find_keyed(learner)) is None:
         return [Warming.of(learner, console)]
-    return [*_of(learner.prior, console), Warming.named(NAME, console)]
+    return [*_of(keyed.prior, console), Warming.named(NAME, console)]

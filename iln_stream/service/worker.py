@@ -314,7 +314,13 @@ class Worker:
             version = versions[main_contender(settings)]
             levels, n_largest = settings.prediction_intervals, settings.prediction_contributions
             encode = PredictionEncoder(
-                self.source.stream, model, version, levels, reader.ahead, versions
+                self.source.stream,
+                model,
+                version,
+                levels,
+                reader.ahead,
+                versions,
+                settings.prediction_quantiles,
             )
             writers = outputs.writers(self.source, reader, encode)
             if recovery is not None:

@@ -76,6 +76,8 @@ class Prediction(NamedTuple):
         Where the event is in the log; None: it has no id, and was only predicted.
     unknown_inputs
         Names that the learner has not learned: they may be misspelt.
+    quantiles
+        Quantiles of a number, by level as text, such as "0.9"; None: the run has none.
 
     """
 
@@ -85,6 +87,7 @@ class Prediction(NamedTuple):
     probabilities: Mapping[str, float] | None = None
     appended: Appended | None = None
     unknown_inputs: Sequence[str] = ()
+    quantiles: Mapping[str, float] | None = None
 
 
 class Model(NamedTuple):
@@ -146,6 +149,7 @@ def read_predictions(answer: Any) -> list[Prediction]:
             _optional(each.get("probabilities"), _read_probabilities),
             _optional(each.get("appended"), _read_place),
             tuple(_one_of(name, str) for name in each.get("unknown_inputs", ())),
+            _optional(each.get("quantiles"), _read_probabilities),
         )
         for each in answer["predictions"]
     ]

@@ -178,6 +178,9 @@ class PredictionAnswer(BaseModel):
     interval: Interval | None = Field(
         default=None, description="Only for numbers, and if the learner has intervals."
     )
+    quantiles: dict[str, float] | None = Field(
+        default=None, description="By level, if the run has `prediction_quantiles`."
+    )
     probabilities: dict[str, float] | None = Field(
         default=None, description="Probabilities of the classes; only for classes."
     )

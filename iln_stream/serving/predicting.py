@@ -75,6 +75,7 @@ class Predictor:
         self._slow = slow
         self._stop = stop
         self._interval = getattr(learner, "predict_interval", None)
+        self._quantiles = getattr(learner, "predict_quantiles_one", None)
         self._answer = self._of_class if published.task == "classification" else self._of_number
         self._known: set[str] = set()
         self._shaped = without_nulls if published.as_texts else one_hot
@@ -248,12 +249,15 @@ class Predictor:
             self._shortest = inf
 
     def _of_number(self, x: Mapping[str, float]) -> dict[str, Any]:
-        y_pred = _finite(self._learner.predict_one(x))
-        if self._interval is None:
-            return {"y_pred": y_pred}
-        lower, upper = self._interval(x, self._level)
-        interval = {"lower": _finite(lower), "upper": _finite(upper), "level": self._level}
-        return {"y_pred": y_pred, "interval": interval}
+        answer: dict[str, Any] = {"y_pred": _finite(self._learner.predict_one(x))}
+        if self._interval is not None:
+            lower, upper = self._interval(x, self._level)
+            ends = {"lower": _finite(lower), "upper": _finite(upper)}
+            answer["interval"] = {**ends, "level": self._level}
+        if self._quantiles is not None:
+            found = self._quantiles(x).items()
+            answer["quantiles"] = {repr(level): _finite(value) for level, value in found}
+        return answer
 
     def _of_class(self, x: Mapping[str, float]) -> dict[str, Any]:
         probabilities = {y: _finite(p) for y, p in self._probabilities(x).items()}

@@ -9,11 +9,11 @@ from time import perf_counter, time
 from typing import Any
 
 from iln_stream.errors import PublishingError, SnapshotError, StateError
+from iln_stream.learners.introspection import find_keyed
 from iln_stream.learners.keyed import (
     KEYS_FILE,
     Aggregates,
     HasKeys,
-    KeyedRegressor,
     KeyFile,
     KeysElsewhere,
     NewestKeys,
@@ -207,8 +207,8 @@ class Follower:
         None: there are none, or their files can't be read here: who asks has to give them.
         """
         folder = self.path.parent / found.get("folder", "")
-        if isinstance(learner, KeyedRegressor):
-            self._read({KEYS_FILE: learner}, folder)
+        if (keyed := find_keyed(learner)) is not None:
+            self._read({KEYS_FILE: keyed}, folder)
         if not found.get("aggregates"):
             return None
         made = Aggregates.of_description(found["aggregates"])
@@ -245,5 +245,6 @@ def _exercise(learner: Any, task: str) -> None:
         learner.predict_proba_one({})
         return
     learner.predict_one({})
-    if hasattr(learner, "predict_interval"):
-        learner.predict_interval({})
+    for further in ("predict_interval", "predict_quantiles_one"):
+        if hasattr(learner, further):
+            getattr(learner, further)({})

@@ -8,10 +8,10 @@ from typing import Any
 from iln_stream.errors import SnapshotError, StateError
 from iln_stream.files import open_stored, read_stored, write_whole
 from iln_stream.learners import model_of, state_of
+from iln_stream.learners.introspection import find_keyed
 from iln_stream.learners.keyed import (
     KEYS_FILE,
     HasKeys,
-    KeyedRegressor,
     KeyFile,
     KeysElsewhere,
     KeysToRead,
@@ -146,8 +146,8 @@ def learner_at(path: Path, allow_pickle: bool) -> tuple[Any, Snapshot, Path]:
     """
     snapshot, folder = _snapshot_in(path)
     learner = learner_of(snapshot.state["learner"], allow_pickle)
-    if isinstance(learner, KeyedRegressor):
-        read_keys({KEYS_FILE: learner}, folder)
+    if (keyed := find_keyed(learner)) is not None:
+        read_keys({KEYS_FILE: keyed}, folder)
     return learner, snapshot, folder
 
 

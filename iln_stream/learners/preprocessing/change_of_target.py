@@ -142,6 +142,19 @@ class OtherTarget(RestorableLearner, base.Regressor):
 
         return predict_interval
 
+    @property
+    def predict_quantiles_one(self) -> Callable[[Mapping[Any, float]], dict[float, float]]:
+        """The regressor's `predict_quantiles_one(x)`, of the later value; if it has one."""
+        inner: Any = self.regressor.predict_quantiles_one
+
+        def predict_quantiles_one(x: Mapping[Any, float]) -> dict[float, float]:
+            with self._turn:
+                origin = self._origin(x)
+                found = inner(self._inputs(x, origin))
+                return {level: self._back(value, origin) for level, value in found.items()}
+
+        return predict_quantiles_one
+
 
 @restorable
 class ChangeOfTarget(OtherTarget):
