@@ -20,7 +20,7 @@ WINDOW = 100
 N = 600
 PENDING = 20
 
-SCORES = ("iln_error", "iln_running", "iln_interval")
+SCORES = ("iln_error", "iln_running", "iln_interval", "iln_pinball", "iln_quantile")
 OWN = ("measure", "over", "of", "level")
 
 # Requests to this machine bypass any proxy in the environment.
@@ -74,6 +74,7 @@ def run(path: Path, n: int, **more: object) -> LastScrape:
         "stop_at_end": True,
         "learner_options": {"profile": "fast"},
         "prediction_intervals": "0.5,0.9",
+        "prediction_quantiles": "0.1,0.9",
         "model": "walk",
         "window": WINDOW,
         "pending_events": PENDING,
@@ -158,6 +159,26 @@ def test_coverage_is_that_of_the_published_intervals(log: Path, uninterrupted: L
         assert found[f"iln_interval_coverage_ratio promised {level}"] == float(level)
 
 
+def test_quantiles_are_scored_as_published(log: Path, uninterrupted: LastScrape) -> None:
+    """Losses and shares are counted here from what was published; the baseline from labels."""
+    published = {each["id"]: each for each in map(json.loads, values(log, "predictions"))}
+    labelled = [each for each in map(json.loads, records()) if "y" in each]
+    labels, found = [each["y"] for each in labelled], samples(uninterrupted.page)
+    for level in ("0.1", "0.9"):
+        tau, losses, usual, below = float(level), [], [], []
+        for n in range(len(labels) - WINDOW, len(labels)):
+            value = published[labelled[n]["id"]]["quantiles"][level]
+            before = sorted(labels[n - WINDOW : n])[int(tau * WINDOW)]
+            below.append(labels[n] <= value)
+            for of, q in ((losses, value), (usual, before)):
+                of.append(max(tau * (labels[n] - q), (tau - 1) * (labels[n] - q)))
+        assert found[f"iln_pinball_loss model {level}"] == pytest.approx(fmean(losses))
+        assert found[f"iln_pinball_loss recent_labels {level}"] == pytest.approx(fmean(usual))
+        assert found[f"iln_quantile_coverage_ratio observed {level}"] == fmean(below)
+        assert found[f"iln_quantile_coverage_ratio promised {level}"] == tau
+    assert found["iln_pinball_loss model 0.9"] < 0.5 * found["iln_pinball_loss recent_labels 0.9"]
+
+
 def test_classes_are_compared_with_their_frequencies(tmp_path: Path) -> None:
     """Log loss and accuracy of the trivial classifiers are counted again from the labels."""
     labels = ["a"] * 5 + random.Random(1).choices("abc", [6, 3, 1], k=295)  # no majority is shared
@@ -169,6 +190,7 @@ def test_classes_are_compared_with_their_frequencies(tmp_path: Path) -> None:
         learner="infinite-layer-classifier",
         learner_options={},
         prediction_intervals=(),
+        prediction_quantiles=(),
         pending_events=None,
     )
     shares = [labels[:n].count(labels[n]) / n for n in range(1, 300)]

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from iln_stream.errors import RefusedError
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.records import Prediction, read_prediction
 from iln_stream.service import Service, Settings, build_learner
+from iln_stream.settings import SettingsError
 
 
 def event(number: int, **more: Any) -> str:
@@ -67,3 +69,31 @@ def test_the_largest_contributions(learner: str) -> None:
         )
         alone.learn_one(given["x"], given["y"])
     assert len(found[-1].explanation.contributions) == 1  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("by_key", [None, "b"])
+def test_quantiles_of_a_run(by_key: str | None) -> None:
+    """Each prediction has them in ascending order, also one that waits for its label, and one by
+    key; a restart goes on with the same bytes, and a snapshot of other levels is refused."""
+    lines = [event(n, **({"y": None} if n % 9 == 4 else {})) for n in range(80)]
+    lines += [json.dumps({"id": str(n), "y": n % 5}) for n in range(80) if n % 9 == 4]
+    given: dict[str, Any] = {"pending_events": 50, "by_key": by_key, "profile": "fast"}
+    given |= {"prediction_quantiles": (0.9, 0.1), "prediction_intervals": (0.8,)}
+    found = run(lines, **given)
+    assert len(found) == 80
+    for each in found:
+        assert each.quantiles is not None
+        assert list(each.quantiles) == ["0.1", "0.9"]
+        assert each.quantiles["0.1"] <= each.quantiles["0.9"]
+    first = run(lines[:40], snapshots="state", **given)
+    second = run(lines, snapshots="state", **given)
+    assert [each.quantiles for each in (*first, *second)] == [each.quantiles for each in found]
+    with pytest.raises(RefusedError, match=r"prediction_quantiles.*rebuild"):
+        run(lines, snapshots="state", **{**given, "prediction_quantiles": (0.5,)})
+
+
+def test_classes_have_no_quantiles() -> None:
+    """The setting is refused with what to do."""
+    settings = Settings(learner="infinite-layer-classifier", prediction_quantiles=(0.5,))
+    with pytest.raises(SettingsError, match="prediction_quantiles: .* unset it"):
+        build_learner(settings)
