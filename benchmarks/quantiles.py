@@ -169,8 +169,8 @@ def _wabbit(q: float, options: str) -> base.Regressor:
 
 def learners() -> dict[str, list[Callable[[], Any]]]:
     """Return the variants of each learner."""
-    river = [lambda q, s=s: _river(q, s) for s in (0.003, 0.01, 0.03, 0.1)]
-    options = ("-l 0.1", "-l 0.5", "-q :: -l 0.1", "-q :: -l 0.5")
+    river = [lambda q, s=s: _river(q, s) for s in (0.01, 0.03, 0.1)]
+    options = ("-l 0.5", "-q :: -l 0.5")
     wabbit = [lambda q, o=o: _wabbit(q, o) for o in options]
 
     def peers(makes: Sequence[Any]) -> list[Callable[[], Any]]:

@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.embedded_log import append, values
 
 from iln_stream.errors import RefusedError
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.records import Prediction, read_prediction
 from iln_stream.service import Service, Settings, build_learner
 from iln_stream.settings import SettingsError
+from iln_stream.snapshots import load
+from iln_stream.snapshots.follower import Follower
 
 
 def event(number: int, **more: Any) -> str:
@@ -71,29 +74,52 @@ def test_the_largest_contributions(learner: str) -> None:
     assert len(found[-1].explanation.contributions) == 1  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("by_key", [None, "b"])
-def test_quantiles_of_a_run(by_key: str | None) -> None:
-    """Each prediction has them in ascending order, also one that waits for its label, and one by
-    key; a restart goes on with the same bytes, and a snapshot of other levels is refused."""
+def test_quantiles_of_a_run() -> None:
+    """Each prediction has them in ascending order, also one that waits for its label."""
     lines = [event(n, **({"y": None} if n % 9 == 4 else {})) for n in range(80)]
     lines += [json.dumps({"id": str(n), "y": n % 5}) for n in range(80) if n % 9 == 4]
-    given: dict[str, Any] = {"pending_events": 50, "by_key": by_key, "profile": "fast"}
-    given |= {"prediction_quantiles": (0.9, 0.1), "prediction_intervals": (0.8,)}
-    found = run(lines, **given)
+    found = run(lines, pending_events=50, profile="fast", prediction_quantiles=(0.9, 0.1))
     assert len(found) == 80
     for each in found:
         assert each.quantiles is not None
         assert list(each.quantiles) == ["0.1", "0.9"]
         assert each.quantiles["0.1"] <= each.quantiles["0.9"]
-    first = run(lines[:40], snapshots="state", **given)
-    second = run(lines, snapshots="state", **given)
-    assert [each.quantiles for each in (*first, *second)] == [each.quantiles for each in found]
+
+
+def test_quantiles_outlive_a_restart(tmp_path: Path) -> None:
+    """With a model for each key, two runs publish the numbers of one, a published version has the
+    quantiles of the snapshot, and a run with other levels is refused."""
+
+    def learn(path: Path, **more: Any) -> list[Any]:
+        here = path.parent
+        given: dict[str, Any] = {"prediction_quantiles": (0.1, 0.9), "publish": str(here), **more}
+        given |= {"by_key": "b", "profile": "fast", "snapshots": str(here / "state")}
+        given |= {"source": f"sqlite:{path}", "predictions": f"sqlite:{path}#out"}
+        Service(Settings(stop_at_end=True, metrics_port=None, **given)).run()
+        found = [json.loads(value) for value in values(path, "out")]
+        return [(each["y_pred"], each["quantiles"]) for each in found]
+
+    found: dict[Path, list[Any]] = {}
+    whole, parts = tmp_path / "whole" / "a.db", tmp_path / "parts" / "a.db"
+    records = [event(n).encode() for n in range(90)]
+    for path, several in ((whole, [records]), (parts, [records[:50], records[50:]])):
+        path.parent.mkdir()
+        for each in several:
+            append(path, each)
+            found[path] = learn(path)
+    assert found[parts] == found[whole]
+    (file,) = parts.parent.glob("*.model")
+    follower, x = Follower(file), {"a": 0.3, "b": 1.0}
+    assert follower.refresh()
+    assert follower.current is not None
+    expected = load(parts.parent / "state").predict_quantiles_one(x)
+    assert follower.current.learner.predict_quantiles_one(x) == expected
     with pytest.raises(RefusedError, match=r"prediction_quantiles.*rebuild"):
-        run(lines, snapshots="state", **{**given, "prediction_quantiles": (0.5,)})
+        learn(parts, prediction_quantiles=(0.5,))
 
 
 def test_classes_have_no_quantiles() -> None:
     """The setting is refused with what to do."""
     settings = Settings(learner="infinite-layer-classifier", prediction_quantiles=(0.5,))
-    with pytest.raises(SettingsError, match="prediction_quantiles: .* unset it"):
+    with pytest.raises(SettingsError, match=r"prediction_quantiles: .* unset it"):
         build_learner(settings)
