@@ -92,6 +92,12 @@ def weight_of_event(w: float) -> float:
     return weight
 
 
+def weight_keyword(w: float) -> dict[str, float]:
+    """Return the argument that passes a weight on; none for 1."""
+    w = weight_of_event(w)
+    return {} if w == 1.0 else {"w": w}
+
+
 def require_level(level: float) -> None:
     """Reject what is no probability between 0 and 1."""
     if not isinstance(level, Real) or not 0.0 < level < 1.0:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from river import base
 
 from iln_stream.errors import TokenError
-from iln_stream.learners.checks import require_level, weight_of_event
+from iln_stream.learners.checks import require_level, weight_keyword, weight_of_event
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.keyed.store import key_of
 from iln_stream.learners.preprocessing.columns import Columns
@@ -43,7 +43,8 @@ class _Seen(NamedTuple):
 
     x: dict[Any, Any]
     numbers: Vector  # what was predicted: see `kernels.quantiles`
-    z: Vector  # deviations of the prediction and the inputs
+    row: Vector  # the prediction and the inputs
+    z: Vector  # their deviations
 
 
 @restorable
@@ -140,12 +141,6 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
         """Return the quantile of each level, in ascending order; nothing changes.
 
         Before the first label they are the prediction.
-
-        Raises
-        ------
-        ValueError
-            As of the regressor.
-
         """
         with self._turn:
             seen, out = self._look(x), np.zeros(len(self.levels))
@@ -153,25 +148,15 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
             return dict(zip(self.levels, out.tolist(), strict=True))
 
     def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
-        """Learn that y is the target of x.
+        """Learn that y is the target of x, with a weight from 0 to 1e6.
 
-        Parameters
-        ----------
-        x, y
-            The event.
-        w
-            Its weight, 0 to 1e6. One other than 1 is passed on to the regressor, which must take w.
-
-        Raises
-        ------
-        ValueError
-            As of the regressor; nothing is learned then.
-
+        One other than 1 is passed on to the regressor, which must take w. If that raises an error,
+        nothing is learned.
         """
         w = weight_of_event(w)
         with self._turn:
             seen = self._look(x)
-            self.regressor.learn_one(x, y, **({} if w == 1.0 else {"w": w}))
+            self.regressor.learn_one(x, y, **weight_keyword(w))
             self._learn(seen, y, w)
 
     def predict_token(self, x: Mapping[Any, float]) -> tuple[float, Vector]:
@@ -186,21 +171,12 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
             return float(value), np.concatenate([self._look(x).numbers, inner])
 
     def learn_token(self, x: Mapping[Any, float], token: Any, y: float, w: float = 1.0) -> None:
-        """Learn that y is the target of x, by the token of its prediction.
-
-        Parameters
-        ----------
-        x
-            As it was predicted.
-        token
-            That of its prediction.
-        y, w
-            As of `learn_one`.
+        """Learn that y is the target of x, by the token of its prediction; see `learn_one`.
 
         Raises
         ------
-        ValueError
-            As of `learn_one`, and when the token is that of another learner.
+        TokenError
+            When the token is that of another learner.
 
         """
         w, numbers = weight_of_event(w), np.array(token, np.float64)
@@ -208,13 +184,12 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
         n = _loops().N_SEEN + len(self.levels)
         if numbers.ndim != 1 or len(numbers) < n or (late is None and len(numbers) > n):
             raise TokenError("the token is that of another learner")
-        weight = {} if w == 1.0 else {"w": w}
         with self._turn:
             seen = self._seen(x, numbers[:n].copy())
             if late is None:
-                self.regressor.learn_one(x, y, **weight)
+                self.regressor.learn_one(x, y, **weight_keyword(w))
             else:
-                late(x, numbers[n:], y, **weight)
+                late(x, numbers[n:], y, **weight_keyword(w))
             self._learn(seen, y, w)
 
     def _look(self, x: Mapping[Any, float]) -> _Seen:
@@ -239,15 +214,12 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
     def _seen(self, x: Mapping[Any, float], numbers: Vector) -> _Seen:
         from iln_stream.kernels.columns import standardise
 
-        row = self._row(numbers, self._columns.row(self._numbers(x)))[: self._stats.shape[1]]
-        z = np.zeros(len(row))
-        standardise(row, self._stats, np.zeros(len(row)), z)
-        return _Seen(dict(x), numbers, z)
-
-    def _row(self, numbers: Vector, inputs: Vector) -> Vector:
-        row = np.concatenate([numbers[:1], inputs])
+        row = np.concatenate([numbers[:1], self._columns.row(self._numbers(x))])
+        row = row[: self._stats.shape[1]]
         row.flags.writeable = False  # as rows of the regressor: the same compiled loop
-        return row
+        z, known = np.zeros((2, len(row)))
+        standardise(row, self._stats, known, z)
+        return _Seen(dict(x), numbers, row, z)
 
     def _numbers(self, x: Mapping[Any, Any]) -> Mapping[Any, float]:
         """Return the inputs by which quantiles may differ: numbers, and no key."""
@@ -265,25 +237,18 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
         y = float(y)
         if not math.isfinite(y - seen.numbers[0]):  # a regressor of others may predict anything
             return
-        row = self._row(seen.numbers, self._columns.learn(self._numbers(seen.x)))
-        if more := len(row) - self._stats.shape[1]:
+        if more := 1 + len(self._columns.learn(self._numbers(seen.x))) - self._stats.shape[1]:
             self._stats = np.concatenate([self._stats, no_statistics(more)], axis=1)
             widths = (0, 0), (0, 0), (0, 2 * more)
             self._theta, self._squares = np.pad(self._theta, widths), np.pad(self._squares, widths)
             self._make_scratch()
-        z = np.pad(seen.z, (0, len(row) - len(seen.z)))
-        _loops().learn_quantiles(y, w, seen.numbers, z, self._of_levels, self._learned, self._room)
-        join(row, self._stats, int(self._record[_loops().EVENTS]))
+            seen = self._seen(seen.x, seen.numbers)
+        loops, numbers = _loops(), seen.numbers
+        loops.learn_quantiles(y, w, numbers, seen.z, self._of_levels, self._learned, self._room)
+        join(seen.row, self._stats, int(self._record[loops.EVENTS]))
 
     def state(self) -> StateDict:
-        """Return the state of the quantiles and of the regressor.
-
-        Raises
-        ------
-        StateError
-            When the regressor's state can't be saved; see `state_of`.
-
-        """
+        """Return the state of the quantiles and of the regressor; see `state_of`."""
         with self._turn:
             kept = {name: getattr(self, f"_{name}").copy() for name in _KEPT}
             return self._write_state(columns=self._columns.state(), **kept)

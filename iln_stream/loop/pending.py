@@ -175,8 +175,10 @@ def _packed(event: Pending) -> PackedEvent:
 
 def unpack_event(row: bytes | memoryview, shape: _Shape, at: int = 0) -> Pending:
     """Return the event whose row begins at a byte."""
-    stored, numbers, classes, predicted, inputs, lower, quantiles, baselines, token = shape[:9]
-    weighted, texts = shape[9:]
+    (
+        stored, numbers, classes, predicted, inputs, lower, quantiles, baselines, token, weighted,
+        texts,
+    ) = shape  # fmt: skip
     values = numbers.unpack_from(row, at)
     time = values[0]
     y_pred: float | dict[Any, float]

@@ -637,18 +637,16 @@ class QuantileScores:
             MetricSpec(
                 "iln_pinball_loss",
                 "gauge",
-                "Mean pinball loss of the quantile of this level over the last window of labelled "
-                "events, in units of y: of the model, and of a baseline that looks at no input "
-                "(recent_labels: that quantile of the last window of labels).",
+                "Mean pinball loss of this level's quantile over the last window of labelled "
+                "events: of the model, and of that quantile of the last window of labels.",
                 lambda: self._means("model", "recent_labels"),
                 ("of", "level"),
             ),
             MetricSpec(
                 "iln_quantile_coverage_ratio",
                 "gauge",
-                "Share of labels up to the quantile of this level, over the last window of "
-                "labelled events (observed), and the level itself once that window is full "
-                "(promised).",
+                "Share of labels up to this level's quantile, over the last window of labelled "
+                "events (observed), and the level (promised).",
                 lambda: self._means("observed") | self._promised(),
                 ("of", "level"),
             ),

@@ -535,10 +535,8 @@ class LearnerSettings(SeedSettings):
     prediction_quantiles: NumberList = Field(
         default=(),
         examples=[[0.1, 0.5, 0.9]],
-        description="Levels of the quantiles that are learned and published with each prediction, "
-        "comma-separated: with `0.9`, a number that the label exceeds in 10 % of the cases, such "
-        "as the p90 of a demand. Of numbers, with any learner. A snapshot of other levels is "
-        "refused. Unset: none, which costs nothing.",
+        description="Levels of the quantiles published with each prediction, comma-separated: the "
+        "label exceeds that of `0.9`, the p90, in 10 % of the cases. Unset: none.",
     )
     class_weights: JsonObject = Field(
         default_factory=dict,

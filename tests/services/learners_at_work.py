@@ -48,6 +48,7 @@ from iln_stream.streams.sqlite import SqliteLog, create_topic
 
 HEALTHY: dict[str, Any] = {
     "prediction_intervals": "0.9",
+    "prediction_quantiles": "0.1,0.9",
     "challengers": {"pool": {"learner": "pool", "learner_options": {"size": 16}}},
 }
 SHRINKING: dict[str, Any] = {
@@ -148,7 +149,9 @@ def _loop(
     kind = LateLabelled if chosen is SHRINKING else RiverDatasetSource
     source = kind(_events_with_garbage(of_fields), model, limit=10**9)
     source.partitions = (partition,)
-    watched = metrics.watch(learner, source, model, levels=settings.prediction_intervals)
+    watched = metrics.watch(
+        learner, source, model, None, settings.prediction_intervals, settings.prediction_quantiles
+    )
     metrics.export(watched.labels, [ready_metric(list), build_metric(settings.learner)])
     if chosen is HEALTHY:
         metrics.export(watched.labels, keyed_metrics(_with_keys()))

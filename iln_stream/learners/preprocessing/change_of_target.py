@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.learners.checks import weight_of_event
+from iln_stream.learners.checks import weight_keyword
 from iln_stream.learners.explaining import Explanation, explain_one
 from iln_stream.learners.restoring import RestorableLearner, restorable
 from iln_stream.state import StateDict
@@ -87,7 +87,7 @@ class OtherTarget(RestorableLearner, base.Regressor):
             of the regressor. Nothing is learned then.
 
         """
-        weight = _keyword(w)
+        weight = weight_keyword(w)
         with self._turn:
             origin = self._origin(x)
             if (seen := self._seen(y, origin)) is not None:
@@ -114,7 +114,7 @@ class OtherTarget(RestorableLearner, base.Regressor):
             As of `learn_one`, and when the token is that of another learner.
 
         """
-        weight = _keyword(w)
+        weight = weight_keyword(w)
         numbers = np.asarray(token, np.float64)
         late: Any = getattr(self.regressor, "learn_token", None)
         if numbers.ndim != 1 or not len(numbers) or (late is None and len(numbers) > 1):
@@ -352,12 +352,6 @@ def _ratio(value: float, level: float) -> float:
 
 _MOST = 1_000.0
 """A ratio is at most so large: the first values of a series may be tiny."""
-
-
-def _keyword(w: float) -> dict[str, float]:
-    """Return the argument that passes a weight on; none for 1."""
-    w = weight_of_event(w)
-    return {} if w == 1.0 else {"w": w}
 
 
 def _finite(seen: float, y: float, done: str, origin: float) -> float:

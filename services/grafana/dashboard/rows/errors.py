@@ -31,6 +31,20 @@ GRAPHS = (
         (Query(selected("iln_interval_coverage_ratio"), LEVEL),),
     ),
     Graph(
+        "Losses of quantiles",
+        "Mean pinball loss of each level over the last window, of the model and of that quantile "
+        "of the latest labels. Empty without prediction_quantiles.\n\nHealthy: the model is lower.",
+        Short,
+        (Query(selected("iln_pinball_loss"), LEVEL),),
+    ),
+    Graph(
+        "Coverage of quantiles",
+        "Share of labels up to each quantile, over the last window, and the level. Empty without "
+        "prediction_quantiles.\n\nHealthy: the level, within 5 points.",
+        PercentUnit,
+        (Query(selected("iln_quantile_coverage_ratio"), LEVEL),),
+    ),
+    Graph(
         "Drift",
         "Mean |error| of about the last 50 events over that of about the last 1000. Only of the "
         "default learner.\n\nHealthy: about 1. A peak: the stream has changed; it falls again as "
