@@ -5,7 +5,12 @@ import pytest
 from river import compose, preprocessing
 
 from iln_stream.errors import IlnWarning, StateError
-from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, state_of
+from iln_stream.learners import (
+    InfiniteLayerClassifier,
+    InfiniteLayerRegressor,
+    model_of,
+    state_of,
+)
 from iln_stream.learners.keyed.regressor import KeyedRegressor
 from iln_stream.state import to_bytes
 
@@ -93,6 +98,21 @@ def test_an_event_without_key_is_the_global_models():
     assert (model.n_missing, model.n_keys, model.prior.n_learned) == (1, n, 501)
     low, high = model.predict_interval(x)
     assert low < model.predict_one(x) < high
+
+
+def test_a_state_without_sides_has_symmetric_intervals():
+    """Release 0.2 counted errors below and above together: its intervals are as they were."""
+    model = keyed()
+    errors(model, events(500))
+    state = state_of(model)
+    shared, n = state["shared"]["shared"], 96
+    together = np.concatenate([shared[: -2 * n], shared[-2 * n : -n] + shared[-n:]])
+    state["shared"] |= {"shared": together, "version": 2}
+    x = {"key": "k1", "a": 0.1, "b": 0.1}
+    restored = model_of(state)
+    low, high = restored.predict_interval(x, 0.8)
+    assert high - restored.predict_one(x) == pytest.approx(restored.predict_one(x) - low)
+    assert model.predict_one(x) == restored.predict_one(x)
 
 
 def test_predicting_changes_nothing():

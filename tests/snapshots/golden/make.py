@@ -26,6 +26,7 @@ from iln_stream.learners.keyed.regressor import KeyedRegressor
 from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget, RatioToLevel
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
+from iln_stream.learners.quantiles import QuantileRegressor
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.loop.metrics import Metrics
 from iln_stream.snapshots import Header, Snapshot, learner_state
@@ -50,6 +51,7 @@ def learners() -> dict[str, base.Estimator]:
         "fast": InfiniteLayerRegressor("fast", seed=11),
         "change": ChangeOfTarget(InfiniteLayerRegressor("fast", seed=11), "a"),
         "ratio": RatioToLevel(InfiniteLayerRegressor("fast", seed=11), "a", "b"),
+        "quantiles": QuantileRegressor(InfiniteLayerRegressor("fast", seed=11)),
         "ridge": RandomFeatureRidge(n_features=16, seed=11),
         "classifier": InfiniteLayerClassifier(seed=11),
         "keyed": KeyedRegressor("c", RandomFeatureRidge(n_features=16, seed=11)),
