@@ -134,8 +134,8 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the regressor's prediction."""
-        with self._turn:
-            return float(self.regressor.predict_one(x))
+        with self._turn:  # quantiles are mostly asked for next
+            return float(self._look(x).numbers[0])
 
     def predict_quantiles_one(self, x: Mapping[Any, float]) -> dict[float, float]:
         """Return the quantile of each level, in ascending order; nothing changes.
