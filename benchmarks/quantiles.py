@@ -234,7 +234,7 @@ def measured(stream: Callable[[int], Events], most: int) -> dict[str, Any]:
 def report(results: dict[str, Any]) -> str:
     """Return the table of the documents."""
     names = list(learners())
-    lines = [f"| stream | events | {' | '.join(names)} | up to 0.1, 0.5, 0.9 (accurate) |"]
+    lines = [f"| stream | events | {' | '.join(names)} | shares (accurate) |"]
     lines.append(f"|---|--:|{'--:|' * len(names)}--:|")
     for stream, of in results["streams"].items():
         for i, n in enumerate(of["events"]):

@@ -8,6 +8,7 @@ from river import ensemble, linear_model
 from support.publishable import LEARNERS
 from support.running_api import example, publish
 
+from iln_stream import QuantileRegressor
 from iln_stream.serving import predicting
 
 
@@ -21,6 +22,16 @@ def test_each_learner(start, tmp_path, kind):
     assert found["y_pred"] == learner.predict_one(example(7))
     described = api.http.get("/model").raise_for_status().json()
     assert described["inputs"] is None or set(described["inputs"]) == {"a", "b", "c"}
+
+
+def test_an_answer_has_the_quantiles(start, tmp_path):
+    """By level as text, those of the published learner; other learners' answers have none."""
+    learner = QuantileRegressor(linear_model.LinearRegression(), levels=(0.1, 0.9))
+    publish(tmp_path, learner, n=80, allow_pickle=True)
+    api = start(allow_pickle=True).ready()
+    (found,) = api.post("/predict", {"x": example(7)}).raise_for_status().json()["predictions"]
+    expected = learner.predict_quantiles_one(example(7))
+    assert found["quantiles"] == {"0.1": expected[0.1], "0.9": expected[0.9]}
 
 
 def test_inputs_of_earlier_records(start, tmp_path):

@@ -76,7 +76,11 @@ def test_answers():
     version = ModelVersion("m", 3, 0.25, None)
     content = {
         "predictions": [
-            {"y_pred": 2, "interval": {"lower": 1, "upper": 2.5, "level": 0.9}},
+            {
+                "y_pred": 2,
+                "interval": {"lower": 1, "upper": 2.5, "level": 0.9},
+                "quantiles": {"0.9": 2.2},
+            },
             {"y_pred": "cat", "probabilities": {"cat": 0.75, "dog": 0.25}},
             {"y_pred": True, "interval": None, "probabilities": None},
             {"y_pred": 1.5, "appended": {"partition": 1, "offset": 7, "is_new": False}},
@@ -85,7 +89,7 @@ def test_answers():
     }
     _, found = driven(calls().predict_many([{}] * 4, None), lambda _: reply(content))
     assert found == [
-        Prediction(2, version, Interval(1.0, 2.5, 0.9)),
+        Prediction(2, version, Interval(1.0, 2.5, 0.9), quantiles={"0.9": 2.2}),
         Prediction("cat", version, None, {"cat": 0.75, "dog": 0.25}),
         Prediction(True, version),
         Prediction(1.5, version, appended=Appended(1, 7, False)),
