@@ -211,6 +211,36 @@ def inspect(
         show_key(path, key, output())
 
 
+@app.command(rich_help_panel="Change")
+def versions(
+    folder: Annotated[Path, typer.Argument(help="Folder of the setting `publish`.")] = Path(
+        "models"
+    ),
+    model: Annotated[str | None, typer.Option(help="Only this model.")] = None,
+    pin: Annotated[
+        str | None,
+        typer.Option(help="Let this version, or `newest`, predict until `--unpin`."),
+    ] = None,
+    unpin: Annotated[
+        bool, typer.Option("--unpin", help="Let the newest version predict again.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a line of JSON for each version.")
+    ] = False,
+) -> None:
+    """List the published versions that are kept, and what each has learned; pin one of them.
+
+    Running `iln-stream serve` processes take up a pin within a second, and it outlasts restarts.
+    """
+    from iln_stream.cli.versions import models_in, pin_version, show_versions
+
+    models = models_in(folder, model)
+    if pin is None and not unpin:
+        show_versions(models, output(), as_json=as_json)
+    else:
+        pin_version(models, None if unpin else pin, console)
+
+
 @app.command(rich_help_panel="Look")
 @with_settings
 def predict(

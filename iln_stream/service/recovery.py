@@ -24,6 +24,7 @@ from iln_stream.service.challengers import (
     with_removed,
     without_code,
 )
+from iln_stream.service.code import code_of, warn_of_edited
 from iln_stream.service.decoding import described
 from iln_stream.service.learners import Keys, build_learner, described_contest, options_of
 from iln_stream.service.settings import (
@@ -319,6 +320,7 @@ class Recovery:
         self._settings = settings
         self._stream = stream
         self._reader = reader
+        self._code = code_of(configuration(settings))
         self._folder = SnapshotFolder(folder_of(settings, stream, reader), settings.snapshot_keep)
         with ExitStack() as undo:
             self._folder.lock()
@@ -508,6 +510,7 @@ class Recovery:
                 labels_topic_id=None if labels is None else labels.topic_id,
                 rebuilt=self.rebuilt,
                 ordered={} if self._order is None else self._order.ends,
+                code=self._code,
             )
 
         def stored(header: Header) -> None:
@@ -584,6 +587,7 @@ class Recovery:
                 IlnWarning,
                 stacklevel=4,
             )
+        warn_of_edited(header.code, self._code, here)
         if header.cpu_baseline != cpu_baseline():
             warnings.warn(
                 f"{here} was saved with CPU baseline {header.cpu_baseline}, and this run has "
