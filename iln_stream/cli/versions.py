@@ -4,7 +4,6 @@ import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -38,37 +37,34 @@ def models_in(folder: Path, model: str | None) -> dict[str, Versions]:
 
 
 def show_versions(models: dict[str, Versions], console: Console, *, as_json: bool) -> None:
-    """Print the versions, those of one model after those of another, ascending."""
-    table = Table("model", "version", "published", "learned", "positions", "settings, code", "size")
+    """Print the versions of each model, ascending, with what each has learned."""
     for model, versions in models.items():
         pinned = versions.pinned()
+        table = Table("version", "published", "learned", "positions", "made by", "bytes")
+        table.title, table.title_justify = model, "left"
         for file, header in versions.headers():
-            size, is_newest = file.path.stat().st_size, file is versions.newest
+            size = file.path.stat().st_size
             if isinstance(header, SnapshotError):
-                table.add_row(model, "damaged", str(file.path), str(header), "", "", f"{size:,}")
+                table.add_row("damaged", file.path.name, str(header))
                 continue
-            predicts = header.version == pinned or (pinned is None and is_newest)
+            is_pinned = header.version == pinned
+            predicts = is_pinned or (pinned is None and file is versions.newest)
             if as_json:
-                fields: dict[str, Any] = asdict(header) | {
-                    "model": model, "positions": as_texts(header.positions), "bytes": size,
-                    "predicts": predicts, "pinned": header.version == pinned,
-                }  # fmt: skip
-                print(json.dumps(fields))
+                fields = asdict(header) | {"positions": as_texts(header.positions)}
+                more = {"bytes": size, "predicts": predicts, "pinned": is_pinned}
+                print(json.dumps({"model": model, **fields, **more}))
                 continue
-            state = {(True, True): " pinned", (True, False): " predicts"}
-            when = datetime.fromtimestamp(header.published_at, UTC)
-            made = [header.configuration[:16], f"release {header.release or '0.2.0'}"]
+            made_by = {"settings": header.configuration[:16], **header.code}
             table.add_row(
-                model,
-                f"{header.version}{state.get((predicts, pinned is not None), '')}",
-                f"{when:%Y-%m-%d %H:%M:%SZ}",
+                f"{header.version}{' pinned' * is_pinned or ' predicts' * predicts}",
+                f"{datetime.fromtimestamp(header.published_at, UTC):%Y-%m-%d %H:%M:%SZ}",
                 f"{header.n_learned:,} by {header.learner}",
                 "\n".join(f"{p} {offset}" for p, offset in header.positions.items()),
-                "\n".join((*made, *(f"{name} {sha}" for name, sha in header.code.items()))),
+                "\n".join([f"release {header.release}", *map(" ".join, made_by.items())]),
                 f"{size:,}",
             )
-    if not as_json:
-        console.print(table)
+        if not as_json:
+            console.print(table)
 
 
 def pin_version(models: dict[str, Versions], version: str | None, console: Console) -> None:

@@ -50,17 +50,16 @@ class Versions:
 
     def headers(self) -> Iterator[tuple[VersionFile, VersionHeader | SnapshotError]]:
         """Yield the files and headers of the kept versions and of the newest, or what is wrong."""
-        kept = self.kept()
-        for file in (*map(self.file, kept), self.newest):
+        newest: int | None = None
+        with suppress(FileNotFoundError, SnapshotError):
+            newest = self.newest.read_header().version
+        for file in (*(self.file(each) for each in self.kept() if each != newest), self.newest):
             try:
-                header = file.read_header()
+                yield file, file.read_header()
             except FileNotFoundError:  # removed meanwhile
                 continue
             except SnapshotError as error:
                 yield file, error
-                continue
-            if file is not self.newest or header.version not in kept:
-                yield file, header
 
     def add(self, only: int | None = None) -> int | None:
         """Keep the newest version, and remove the oldest kept ones; return its number.
