@@ -39,7 +39,7 @@ class Versions:
 
     def kept(self) -> list[int]:
         """Return the numbers of the kept versions, ascending."""
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             names = [_NAME.fullmatch(file.name) for file in self.folder.iterdir()]
             return sorted(int(name[1]) for name in names if name)
         return []
@@ -103,7 +103,7 @@ class Versions:
         """
         try:
             return int(json.loads(read_stored(self._pin))["version"])
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise SnapshotError(
