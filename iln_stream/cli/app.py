@@ -329,18 +329,21 @@ def rebuild(
         ),
     ] = None,
     forget: Annotated[
-        bool,
+        list[str] | None,
         typer.Option(
             "--forget",
-            help="Replace the model even if the log no longer holds all that it learned.",
+            metavar="[FIELD=VALUE]",
+            help="Forget the records with this value for good, such as `card_id=c17` or "
+            "`@key=c17`; may be repeated. Without a value: replace the model even if the log no "
+            "longer holds all that it learned.",
         ),
-    ] = False,
+    ] = None,
     accept_loss: AcceptLoss = False,
 ) -> None:
     """Learn the log again with these settings, up to the position of the snapshots."""
     from iln_stream.cli.run import rebuild_learners
 
-    rebuild_learners(settings, until, skip, console, forget=forget, accept_loss=accept_loss)
+    rebuild_learners(settings, until, skip, console, forget or (), accept_loss=accept_loss)
 
 
 @app.command(rich_help_panel="Change")

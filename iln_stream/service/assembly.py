@@ -27,6 +27,7 @@ from iln_stream.service.decoding import (
     build_weights,
     look_of,
 )
+from iln_stream.service.forgetting import forgets_of
 from iln_stream.service.learners import DetailsOf, PredictOnly, task_of
 from iln_stream.service.settings import LATE_SETTINGS, LabelSettings, LoopSettings, RecordSettings
 from iln_stream.service.streams import build_label_log, label_stream
@@ -74,6 +75,8 @@ class Assembly:
         Ids of recent events; None: not used.
     late : LateLabels, Forecasts or None
         Events and labels that wait for each other, or for later values; None: not used.
+    forgets : Forgets or None
+        Leaves out records that are forgotten; None: there are none.
     live : LiveModel or None
         What /live shows, if it is set.
 
@@ -126,6 +129,7 @@ class Assembly:
             as_texts=records.learner_inputs == "record",
         )
         self._weights = build_weights(self._settings, records, self.learner)
+        self.forgets = forgets_of(self._settings, records, stream)
 
     def reading(self, records: RecordSettings, stream: Scheme, source: Source) -> "Assembly":
         """Return the assembly in which the same learner reads a stream that has its own labels."""
@@ -148,7 +152,7 @@ class Assembly:
             self._source, self.learner, listeners, max_failures_in_a_row, self.recent_ids,
             task=self.task, late=self.late, checkpoint=checkpoint, decoder=self._decoder,
             details=details, weights=self._weights, labels=self._labels,
-            never_learned=never_learned, key_name=self._key_name,
+            never_learned=never_learned, key_name=self._key_name, forgets=self.forgets,
         )  # fmt: skip
 
     def metrics(self) -> Iterator[MetricSpec]:

@@ -4,6 +4,7 @@ import datetime as dt
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from iln_stream.loop.live import LiveModel
 from iln_stream.loop.progress import Progress
 from iln_stream.service.assembly import Assembly
 from iln_stream.service.checks import check_settings
+from iln_stream.service.forgetting import Erasure
 from iln_stream.service.history import History
 from iln_stream.service.http import serves_live
 from iln_stream.service.learners import build_details
@@ -30,8 +32,10 @@ from iln_stream.service.streams import (
 )
 from iln_stream.service.warm_start import named
 from iln_stream.service.warming import Warming
+from iln_stream.service.worker import published_name
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Snapshot, SnapshotFolder
+from iln_stream.snapshots.versions import Versions
 from iln_stream.streams import Resume, Scheme, Selection, StreamPartition, as_texts
 
 
@@ -143,6 +147,7 @@ def rebuild(
     *,
     forget: bool = False,
     accept_loss: bool = False,
+    erasure: Erasure | None = None,
     console: Console | None = None,
 ) -> list[dict[StreamPartition, int]]:
     """Let each reader's new learner learn the log again, up to the position of its snapshots.
@@ -169,6 +174,10 @@ def rebuild(
         Replace the old state even if the log no longer holds all that it learned.
     accept_loss
         Go on even if retention deleted records before they were learned.
+    erasure
+        Values whose records are forgotten for good, here and in each later run. They are removed
+        from logs that are ours, snapshots, published versions and files of keys, of which those
+        before are gone if this is interrupted: a run is refused then until a rebuild is complete.
     console
         Draws progress if it is a terminal; otherwise the log has a line every ten seconds.
 
@@ -206,12 +215,40 @@ def rebuild(
     if strangers := sorted(skip.keys() - origins):
         learned = ", ".join(map(str, sorted(origins)))
         raise SettingsError(f"skip: {strangers[0]} is not learned; give one of {learned}")
-    if not forget:
-        for each in parts:  # before the first one is replaced
-            with ExitStack() as opened:
-                found = _open(settings, stream, each, until, skip, opened)
+    erasure = erasure or Erasure()
+    forgotten = erasure.find(settings, stream, parts)
+    for each in parts if erasure.values or not forget else ():  # before the first one is replaced
+        with ExitStack() as opened:
+            found = _open(settings, stream, each, until, skip, opened)
+            if not forget:
                 found.loss.refuse(found.n_offsets)
-    return [_rebuild_one(settings, stream, each, until, skip, forget, console) for each in parts]
+    if erasure.values:
+        forgotten.save()
+    done = [
+        _rebuild_one(settings, stream, each, until, skip, forget, erasure, console)
+        for each in parts
+    ]
+    if erasure.values:
+        erasure.erase_records(settings, stream)
+        _report_others(settings, stream, parts, erasure)
+    return done
+
+
+def _report_others(
+    settings: Settings, stream: Scheme, parts: Sequence[Reader], erasure: Erasure
+) -> None:
+    """Remove published versions, and report folders of learners that were not rebuilt."""
+    if settings.publish is not None:
+        paths = [Path(settings.publish) / f"{published_name(stream, each)}.model" for each in parts]
+        n = sum(Versions(path).forget() for path in paths)
+        erasure.report.append(
+            f"{settings.publish}: {n} versions removed; `iln-stream serve` predicts with what it "
+            "has loaded until the next run publishes"
+        )
+    ours = {folder_of(settings, stream, each) for each in parts}
+    others = {file.parent for file in Path(str(settings.snapshots)).glob("*/*.snapshot")} - ours
+    for each in sorted(others):
+        erasure.report.append(f"{each}: learned with other settings; rebuild or delete it")
 
 
 class _Opened(NamedTuple):
@@ -271,14 +308,19 @@ def _rebuild_one(
     until: int | dt.datetime | None,
     skip: Skip,
     forget: bool,
+    erasure: Erasure,
     console: Console | None,
 ) -> dict[StreamPartition, int]:
     with ExitStack() as opened:
         recovery, inputs, n, loss = _open(settings, stream, reader, until, skip, opened)
         source = one_source(settings, stream, inputs)
+        if erasure.values:
+            recovery.remove_keys()
         learner = recovery.learner()
         Warming.of(learner, console).run()
         assembly = Assembly(settings, stream, source, learner, "rebuilt", horizon=reader.ahead)
+        if assembly.forgets is not None:
+            assembly.forgets.ids = erasure.ids
         recovery.restore(assembly)
         watched = assembly.watched
         observers: list[Listener] = [watched]
@@ -300,6 +342,12 @@ def _rebuild_one(
             loss.refuse(sum(each.n_read for each in inputs))
         checkpoint.move_to(positions)  # the last records may have been skipped
         checkpoint.finish(always=True)
+        if erasure.values:
+            n_removed = recovery.remove_others()
+            erasure.report.append(
+                f"{folder_of(settings, stream, reader)}: {n_removed} older snapshots removed; "
+                "keys, aggregates and waiting events learned anew"
+            )
         _log_skipped(inputs)
         log.info(loss.learned_again(watched.scores.n_events))
         log.info(f"the rebuilt learner: {watched.summary()}")

@@ -26,6 +26,7 @@ from iln_stream.service.challengers import (
 )
 from iln_stream.service.code import code_of, warn_of_edited
 from iln_stream.service.decoding import described
+from iln_stream.service.forgetting import forgotten_of
 from iln_stream.service.learners import Keys, build_learner, described_contest, options_of
 from iln_stream.service.settings import (
     LATE_SETTINGS,
@@ -267,6 +268,8 @@ def configuration(
         found["horizon"] = [horizon]
     if settings.forecast != "value":
         found["forecast"] = settings.forecast
+    if (forgotten := forgotten_of(settings)) is not None:
+        found["forgotten"] = [list(each) for each in forgotten.values]
     if settings.by_key is not None:
         found["by_key"] = settings.by_key
     if alone is None:
@@ -533,6 +536,15 @@ class Recovery:
             # Without a first snapshot and with `start = latest`, a restart would begin elsewhere.
             checkpoint.finish(always=True)
         return checkpoint
+
+    def remove_keys(self) -> None:
+        """Remove the files of keys; before the learner opens them."""
+        for file in self._folder.path.glob("*.db*"):
+            file.unlink()
+
+    def remove_others(self) -> int:
+        """Remove all snapshots but the newest, with their blocks; return how many there were."""
+        return self._folder.remove_others()
 
     def warn_of_new_partitions(self, n_partitions: int) -> None:
         """Warn of new partitions that this reader does not read: keys have moved to them."""
