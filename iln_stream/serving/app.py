@@ -237,7 +237,8 @@ class Routes(NamedTuple):
         if self.answers is not None:
             inputs = [e.x.fields if isinstance(e, _Record) else e.x for e in events]
             ids = [event.id for event in events]
-            self.answers.record(name, version["version"], inputs, ids, predictions)
+            answered = list(zip(inputs, ids, predictions, strict=True))
+            self.answers.record(name, version["version"], answered)
         return as_json({"predictions": predictions, "model": version}, _status(places))
 
     async def events(self, request: Request) -> Response:

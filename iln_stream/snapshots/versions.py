@@ -35,7 +35,6 @@ class Versions:
         self.folder = path.with_suffix(".versions")
         self._pin = self.folder / "pinned"
         self._keep, self._seconds = keep, seconds
-        self._last: float | None = None
 
     def kept(self) -> list[int]:
         """Return the numbers of the kept versions, ascending."""
@@ -50,16 +49,11 @@ class Versions:
 
     def headers(self) -> Iterator[tuple[VersionFile, VersionHeader | SnapshotError]]:
         """Yield the files and headers of the kept versions and of the newest, or what is wrong."""
-        newest: int | None = None
-        with suppress(FileNotFoundError, SnapshotError):
-            newest = self.newest.read_header().version
-        for file in (*(self.file(each) for each in self.kept() if each != newest), self.newest):
-            try:
-                yield file, file.read_header()
-            except FileNotFoundError:  # removed meanwhile
-                continue
-            except SnapshotError as error:
-                yield file, error
+        newest = _header(self.newest)
+        number = newest.version if isinstance(newest, VersionHeader) else None
+        for file in (*(self.file(each) for each in self.kept() if each != number), self.newest):
+            if (header := _header(file)) is not None:
+                yield file, header
 
     def add(self, only: int | None = None) -> int | None:
         """Keep the newest version, and remove the oldest kept ones; return its number.
@@ -73,23 +67,19 @@ class Versions:
             return None
         if only not in (None, header.version):
             return None
-        if not (path := self._path(header.version)).exists():
-            self._write(path, data)
-        self._last = header.published_at
-        if self._keep:
-            for old in self.kept()[: -self._keep]:
-                if old != self.pinned():
-                    self._path(old).unlink(missing_ok=True)
+        if not self._path(header.version).exists():
+            self._write(self._path(header.version), data)
+        for old in self.kept()[: -self._keep] if self._keep else ():
+            if old != self.pinned():
+                self._path(old).unlink(missing_ok=True)
         return header.version
 
     def published(self, header: VersionHeader) -> None:
         """Keep the version that was published if the last one that is kept is old enough."""
-        if not self._keep:
-            return
-        if self._last is None and (kept := self.kept()):
-            with suppress(SnapshotError, FileNotFoundError):
-                self._last = self.file(kept[-1]).read_header().published_at
-        if self._last is None or not 0.0 <= header.published_at - self._last < self._seconds:
+        kept = self.kept() if self._keep else None
+        last = _header(self.file(kept[-1])) if kept else None
+        age = header.published_at - last.published_at if isinstance(last, VersionHeader) else -1.0
+        if kept is not None and not 0.0 <= age < self._seconds:
             self.add()
 
     def pinned(self) -> int | None:
@@ -106,9 +96,7 @@ class Versions:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, KeyError, TypeError, ValueError) as error:
-            raise SnapshotError(
-                f"{self._pin} can't be read ({error!r}): pin a version again, or --unpin"
-            ) from error
+            raise SnapshotError(f"{self._pin} can't be read: pin a version again") from error
 
     def pin(self, version: int | None) -> None:
         """Let followers predict with a kept version until another call; None: with the newest.
@@ -134,11 +122,10 @@ class Versions:
 
     def forget(self) -> int:
         """Remove all versions and the pin; return how many versions there were."""
-        files = [*map(self._path, self.kept()), self.newest.path]
-        found = [file for file in files if file.exists()]
-        for file in (*found, self._pin):
+        files = [*map(self._path, self.kept()), *filter(Path.exists, [self.newest.path])]
+        for file in (*files, self._pin):
             file.unlink(missing_ok=True)
-        return len(found)
+        return len(files)
 
     def _write(self, path: Path, data: bytes) -> None:
         make_folder(self.folder)
@@ -147,3 +134,12 @@ class Versions:
 
     def _path(self, version: int) -> Path:
         return self.folder / f"{version:012}.model"
+
+
+def _header(file: VersionFile) -> VersionHeader | SnapshotError | None:
+    try:
+        return file.read_header()
+    except FileNotFoundError:
+        return None
+    except SnapshotError as error:
+        return error

@@ -155,7 +155,8 @@ def test_history(tmp_path: Path) -> None:
         path.parent.mkdir()
         file = path.parent / "history.csv"
         file.write_text("\n".join(["card_id,amount,y", *kept]))
-        append(path, [b'{"card_id": "c1", "amount": 2.0, "y": 1.0}'] * 5)
+        event = b'{"card_id": "c1", "amount": 2.0, "y": 1.0}'
+        append(path, [NewRecord(event, timestamp=1.7e9)] * 5)
         run(path, **given, warm_start=[str(file)])
         if name == "ours":
             erasure = Erasure([f"card_id={WHO}"])

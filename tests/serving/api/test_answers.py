@@ -64,14 +64,14 @@ def test_what_is_not_recorded_is_counted(monkeypatch, caplog):
         return metrics.registry.get_sample_value("iln_api_answers_total", {"outcome": outcome})
 
     answers = AnswerLog(open_sink, metrics)
-    answers.record("m", 1, [{"a": 1.0}], [None], [{"y_pred": 2.0}])
+    answers.record("m", 1, [({"a": 1.0}, None, {"y_pred": 2.0})])
     eventually(lambda: count("lost") == 1)
-    answers.record("m", 1, [{"a": 1.0}], [None], [{"y_pred": 3.0}])
+    answers.record("m", 1, [({"a": 1.0}, None, {"y_pred": 3.0})])
     eventually(lambda: count("recorded") == 1)
     assert json.loads(opened[1].values[0])["y_pred"] == 3.0
     monkeypatch.setattr(Failing, "write", lambda *_: turn.wait())
     for _ in range(12_000):
-        answers.record("m", 1, [{"a": 1.0}], [None], [{"y_pred": 4.0}])
+        answers.record("m", 1, [({"a": 1.0}, None, {"y_pred": 4.0})])
     eventually(lambda: count("lost") >= 100)
     turn.set()
     answers.close()
