@@ -228,10 +228,7 @@ def versions(
         bool, typer.Option("--json", help="Print a line of JSON for each version.")
     ] = False,
 ) -> None:
-    """List the published versions that are kept, and what each has learned; pin one of them.
-
-    Running `iln-stream serve` processes take up a pin within a second, and it outlasts restarts.
-    """
+    """List the published versions that are kept, and what each has learned; pin one of them."""
     from iln_stream.cli.versions import models_in, pin_version, show_versions
 
     models = models_in(folder, model)
@@ -333,9 +330,9 @@ def rebuild(
         typer.Option(
             "--forget",
             metavar="[FIELD=VALUE]",
-            help="Forget the records with this value for good, such as `card_id=c17` or "
-            "`@key=c17`; may be repeated. Without a value: replace the model even if the log no "
-            "longer holds all that it learned.",
+            help="Forget records with this value for good (`@key=VALUE`: by their key); may be "
+            "repeated. Alone: replace the model even if the log no longer holds all that it "
+            "learned.",
         ),
     ] = None,
     accept_loss: AcceptLoss = False,

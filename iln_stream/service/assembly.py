@@ -27,10 +27,9 @@ from iln_stream.service.decoding import (
     build_weights,
     look_of,
 )
-from iln_stream.service.forgetting import forgets_of
 from iln_stream.service.learners import DetailsOf, PredictOnly, task_of
 from iln_stream.service.settings import LATE_SETTINGS, LabelSettings, LoopSettings, RecordSettings
-from iln_stream.service.streams import build_label_log, label_stream
+from iln_stream.service.streams import build_label_log, forgets_of, label_stream
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Checkpoint
 from iln_stream.state import StateDict

@@ -24,9 +24,7 @@ from iln_stream.service.challengers import (
     with_removed,
     without_code,
 )
-from iln_stream.service.code import code_of, warn_of_edited
 from iln_stream.service.decoding import described
-from iln_stream.service.forgetting import forgotten_of
 from iln_stream.service.learners import Keys, build_learner, described_contest, options_of
 from iln_stream.service.settings import (
     LATE_SETTINGS,
@@ -35,7 +33,13 @@ from iln_stream.service.settings import (
     Settings,
     default_of,
 )
-from iln_stream.service.streams import Reader, described_labels, start_of, time_of_records
+from iln_stream.service.streams import (
+    Reader,
+    described_labels,
+    forgotten_of,
+    start_of,
+    time_of_records,
+)
 from iln_stream.snapshots import (
     HISTORY,
     LABELS,
@@ -50,6 +54,7 @@ from iln_stream.snapshots import (
     learner_state,
     versions,
 )
+from iln_stream.snapshots.code import code_of, warn_of_edited
 from iln_stream.state import StateDict
 from iln_stream.streams import (
     Journal,

@@ -626,14 +626,12 @@ class SnapshotSettings(SettingsGroup):
     version_keep: int = Field(
         default=24,
         ge=0,
-        description="Number of published versions to keep, to pin one of them later with "
-        "`iln-stream versions`; beside the newest, and one that is pinned.",
+        description="Number of published versions to keep; `iln-stream versions` pins one.",
     )
     version_seconds: Seconds = Field(
         default=3600.0,
         gt=0,
-        description="Least seconds between two versions that are kept: with 24 and 3,600 those of "
-        "the last day. The last ones before a promotion and before other settings are kept, too.",
+        description="Least seconds between two versions that are kept.",
     )
 
 

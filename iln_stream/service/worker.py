@@ -27,7 +27,6 @@ from iln_stream.records.fields import RECORDS_KEY
 from iln_stream.records.series import Level
 from iln_stream.records.time_inputs import Lags
 from iln_stream.service.assembly import Assembly
-from iln_stream.service.code import code_of
 from iln_stream.service.decoding import is_one_series
 from iln_stream.service.http import serves_live
 from iln_stream.service.learners import (
@@ -53,6 +52,7 @@ from iln_stream.service.streams import (
 )
 from iln_stream.service.warm_start import warm_up, warn_of_other_history
 from iln_stream.snapshots import Checkpoint, learner_state
+from iln_stream.snapshots.code import code_of
 from iln_stream.snapshots.publisher import Capture, Publisher
 from iln_stream.snapshots.versions import Versions
 from iln_stream.state import pack

@@ -45,15 +45,14 @@ class ApiSettings(CommandSettings):
     pin: Annotated[TextList, "VERSION"] = Field(
         default=(),
         examples=[["orders-0=1200"]],
-        description="Kept version to predict with, whatever `iln-stream versions --pin` says: its "
-        "number, or with several models `MODEL=VERSION`, comma-separated. Unset: the version that "
-        "is pinned in the folder, or else the newest.",
+        description="Kept version to predict with: its number, or with several models "
+        "`MODEL=VERSION`, comma-separated. Unset: the one that `iln-stream versions` "
+        "has pinned, or the newest.",
     )
     answers: Address | None = Field(
         default=None,
         description="Where answers of `/predict` are recorded: a file (JSON lines), "
-        "`sqlite:PATH#TOPIC` or `kafka:TOPIC`. Each has time, id, a digest of the inputs, model, "
-        "version and prediction. Unset: nowhere.",
+        "`sqlite:PATH#TOPIC` or `kafka:TOPIC`. Unset: nowhere.",
     )
     events: Address = Field(
         default="sqlite:log.db",
@@ -116,15 +115,12 @@ class ApiSettings(CommandSettings):
     kafka_options: JsonObject = Field(
         default_factory=dict,
         examples=[{"security_protocol": "SSL"}],
-        description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
-        "`ssl_cafile`, ...).",
+        description="Options of the Kafka client, as of the run.",
     )
     kafka_secrets: JsonPaths = Field(
         default_factory=dict,
         examples=[{"sasl_plain_password": "password.txt"}],
-        description="Files that hold passwords of the Kafka client: for each option "
-        "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
-        "contains its value.",
+        description="Files that hold its passwords, as of the run.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",

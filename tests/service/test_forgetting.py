@@ -11,7 +11,7 @@ from support.saved_state import Saved, saved
 
 from iln_stream.errors import RefusedError
 from iln_stream.service import Service, Settings, rebuild
-from iln_stream.service.forgetting import Erasure
+from iln_stream.service.rebuild import Erasure
 from iln_stream.settings import SettingsError
 from iln_stream.streams import NewRecord
 from iln_stream.streams.sqlite import erase

@@ -9,7 +9,7 @@ from support.embedded_log import append, settings_of
 
 from iln_stream.errors import IlnWarning
 from iln_stream.service import Service
-from iln_stream.service.code import code_of
+from iln_stream.snapshots.code import code_of
 from iln_stream.snapshots.follower import Follower
 from iln_stream.snapshots.versions import Versions
 
