@@ -39,10 +39,10 @@ def warn_of_edited(before: Mapping[str, str], now: Mapping[str, str], saved: str
     for name in sorted(before.keys() & now.keys()):
         if before[name] != now[name]:
             warnings.warn(
-                f"{_file(name)} was edited since {saved} was saved (its digest was {before[name]} "
-                f"and is {now[name]}): what was learned before was read by other code. Put the "
-                "file back; or learn the log again with `iln-stream rebuild`; or go on, if the "
-                "edit changes no input, label or prediction",
+                f"{_file(name)} was edited since {saved} was saved (digest {before[name]}, now "
+                f"{now[name]}), so the model was learned by other code: replace it by what it was, "
+                "or learn the log again with `iln-stream rebuild`; ignore this if the edit changes "
+                "no input, label or prediction",
                 IlnWarning,
                 stacklevel=5,
             )
