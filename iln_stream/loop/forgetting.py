@@ -29,6 +29,11 @@ class Forgotten:
     folder
         The folder of all snapshots.
 
+    Attributes
+    ----------
+    unfinished : bool
+        Whether records of these values may still be where they have to be removed.
+
     Raises
     ------
     RefusedError
@@ -39,9 +44,10 @@ class Forgotten:
     def __init__(self, folder: Path) -> None:
         self._path = folder / _FILE
         self._salt, self.values = secrets.token_hex(8), list[tuple[str, str]]()
+        self.unfinished = False
         try:
             stored = json.loads(read_stored(self._path))
-            self._salt = str(stored["salt"])
+            self._salt, self.unfinished = str(stored["salt"]), bool(stored["unfinished"])
             self.values = [(str(name), str(digest)) for name, digest in stored["values"]]
         except FileNotFoundError:
             pass
@@ -56,9 +62,10 @@ class Forgotten:
         if (entry := (name, self._digest(value))) not in self.values:
             self.values.append(entry)
 
-    def save(self) -> None:
-        """Store the values durably."""
-        content = json.dumps({"salt": self._salt, "values": self.values}).encode()
+    def save(self, *, unfinished: bool) -> None:
+        """Store the values durably, and whether the removal of records is not finished."""
+        fields = {"salt": self._salt, "values": self.values, "unfinished": unfinished}
+        content = json.dumps(fields).encode()
         make_folder(self._path.parent)
         write_whole(self._path, lambda file: file.write(content))
         sync_folder(self._path.parent)

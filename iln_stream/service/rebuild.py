@@ -152,6 +152,8 @@ class Erasure:
 
     Attributes
     ----------
+    removes : bool
+        Whether records are removed, also of values of a command that was interrupted.
     report : list of str
         A line for each place where something was removed, or is left for somebody else to remove.
 
@@ -159,6 +161,7 @@ class Erasure:
 
     values: Sequence[str] = ()
     report: list[str] = field(default_factory=list)
+    removes: bool = False
     ids: set[str] = field(default_factory=set)
     places: dict[StreamPartition, list[int]] = field(default_factory=dict)
 
@@ -177,6 +180,7 @@ class Erasure:
             if not (name and equals and value):
                 raise SettingsError(f"--forget {each}: give FIELD=VALUE, or @key=VALUE")
             forgotten.add(name, value)
+        self.removes = bool(self.values) or forgotten.unfinished
         if not forgotten.values:
             return forgotten
         forgets = forgets_of(settings, settings, stream, forgotten)
@@ -334,24 +338,25 @@ def rebuild(
         raise SettingsError(f"skip: {strangers[0]} is not learned; give one of {learned}")
     erasure = erasure or Erasure()
     forgotten = erasure.find(settings, stream, parts)
-    for each in parts if erasure.values or not forget else ():  # before the first one is replaced
+    for each in parts if erasure.removes or not forget else ():  # before the first one is replaced
         with ExitStack() as opened:
             found = _open(settings, stream, each, until, skip, opened)
             if not forget:
                 found.loss.refuse(found.n_offsets)
-    if erasure.values:
-        forgotten.save()
+    if erasure.removes:
+        forgotten.save(unfinished=True)
     done = [
         _rebuild_one(settings, stream, each, until, skip, forget, erasure, console)
         for each in parts
     ]
-    if erasure.values:
+    if erasure.removes:
         erasure.erase_records(settings, stream)
-        _report_others(settings, stream, parts, erasure)
+        _remove_versions(settings, stream, parts, erasure)
+        forgotten.save(unfinished=False)
     return done
 
 
-def _report_others(
+def _remove_versions(
     settings: Settings, stream: Scheme, parts: Sequence[Reader], erasure: Erasure
 ) -> None:
     """Remove published versions, and report folders of learners that were not rebuilt."""
@@ -431,7 +436,7 @@ def _rebuild_one(
     with ExitStack() as opened:
         recovery, inputs, n, loss = _open(settings, stream, reader, until, skip, opened)
         source = one_source(settings, stream, inputs)
-        if erasure.values:
+        if erasure.removes:
             recovery.remove_keys()
         learner = recovery.learner()
         Warming.of(learner, console).run()
@@ -459,7 +464,7 @@ def _rebuild_one(
             loss.refuse(sum(each.n_read for each in inputs))
         checkpoint.move_to(positions)  # the last records may have been skipped
         checkpoint.finish(always=True)
-        if erasure.values:
+        if erasure.removes:
             n_removed = recovery.remove_others()
             erasure.report.append(
                 f"{folder_of(settings, stream, reader)}: {n_removed} older snapshots removed; "

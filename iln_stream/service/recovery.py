@@ -345,6 +345,12 @@ class Recovery:
             self._snapshot = None if forget else self._from.newest()
             if self._snapshot is not None:
                 self._check(self._snapshot.header)
+            forgotten = forgotten_of(settings)
+            if not forget and forgotten is not None and forgotten.unfinished:
+                raise RefusedError(
+                    "`iln-stream rebuild --forget` was interrupted: complete it first, with "
+                    "`iln-stream rebuild`"
+                )
             self._epoch = self._folder.claim_epoch()
             by_key = "aggregates" if settings.aggregates else "by_key" if settings.by_key else None
             if by_key is not None and self._from is not self._folder:

@@ -100,25 +100,26 @@ def test_as_if_never_seen(logs: tuple[Path, Path]) -> None:
     assert same(saved(ours.parent / "state", "log-events"), run(theirs)) == []
 
 
+def places_of_who(path: Path) -> list[str]:
+    """Return the files of a run that have the id of the card."""
+    files = [file for file in path.parent.rglob("*") if file.is_file()]
+    return [file.name for file in files if WHO.encode() in file.read_bytes()]
+
+
 def test_nothing_is_left(logs: tuple[Path, Path]) -> None:
     """Their id is in no file: log, predictions, dead letters, snapshots, blocks, keys, versions,
     list of the forgotten; other records are where they were."""
     ours, _ = logs
-
-    def found() -> list[str]:
-        files = [file for file in ours.parent.rglob("*") if file.is_file()]
-        return [file.name for file in files if WHO.encode() in file.read_bytes()]
-
-    assert {"log.db", "keys.db"} < set(found())
+    assert {"log.db", "keys.db"} < set(places_of_who(ours))
     others = [value for value in values(ours) if WHO.encode() not in value]
     erasure = Erasure([f"card_id={WHO}"])
     rebuild(settings(ours), erasure=erasure)
-    assert found() == []
+    assert places_of_who(ours) == []
     assert values(ours) == others
     assert "versions removed" in "\n".join(erasure.report)
     assert not [*(ours.parent / "models").rglob("*.model")]
     run(ours)
-    assert found() == []
+    assert places_of_who(ours) == []
     assert [*(ours.parent / "models").rglob("*.model")]
 
 
@@ -130,17 +131,18 @@ def test_by_the_records_key(logs: tuple[Path, Path]) -> None:
     assert same(rebuilt, saved(theirs.parent / "state", "log-events")) == []
 
 
-def test_interrupted(logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a rebuild that was interrupted, a run is refused until another one is complete."""
+@pytest.mark.parametrize("at", ["one_source", "_remove_versions"])
+def test_interrupted(logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    """After a command that was interrupted, a run is refused until a rebuild has completed it."""
     ours, theirs = logs
     with monkeypatch.context() as patch:
-        module = sys.modules["iln_stream.service.rebuild"]
-        patch.setattr(module, "one_source", lambda *_: 1 / 0)
+        patch.setattr(sys.modules["iln_stream.service.rebuild"], at, lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             rebuild(settings(ours), erasure=Erasure([f"card_id={WHO}"]))
-    with pytest.raises(RefusedError, match=r"forgotten.*iln-stream rebuild"):
+    with pytest.raises(RefusedError, match="iln-stream rebuild"):
         run(ours)
     rebuild(settings(ours))
+    assert places_of_who(ours) == []
     assert same(run(ours), saved(theirs.parent / "state", "log-events")) == []
 
 
