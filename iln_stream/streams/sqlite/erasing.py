@@ -9,9 +9,12 @@ from iln_stream.streams.sqlite.database import Database
 from iln_stream.streams.sqlite.records import checksum_of, partitions_of
 from iln_stream.streams.sqlite.topics import require_topic
 
+ERASED = b"\0iln_stream: erased"
+"""In place of the key of an erased record; a value of zeros may be somebody's."""
+
 
 def erase(path: Path, topic: str, places: Mapping[int, Sequence[int]]) -> int:
-    """Overwrite records' values by as many zeros, and remove their keys and ids; return how many.
+    """Overwrite records' values by as many zeros, keys by a mark, and remove ids; return how many.
 
     Readers pass over erased records. What was in them is neither in the file nor in its write-ahead
     log afterwards, unless another process is reading at that moment.
@@ -51,13 +54,8 @@ def erase(path: Path, topic: str, places: Mapping[int, Sequence[int]]) -> int:
                     if partition.is_checked:
                         connection.execute(
                             f"UPDATE {table} SET checksum = ? WHERE offset = ?",
-                            (checksum_of(offset, row[0], None, value), offset),
+                            (checksum_of(offset, row[0], ERASED, value), offset),
                         )
                     n += 1
         database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return n
-
-
-def is_erased(value: bytes | None) -> bool:
-    """Return whether a value is that of an erased record."""
-    return value is not None and value[:1] == b"\0" and not value.strip(b"\0")

@@ -9,7 +9,7 @@ from iln_stream.errors import SourceError
 from iln_stream.streams.base import Record, Start
 from iln_stream.streams.log import LogPartition
 from iln_stream.streams.sqlite.database import Database
-from iln_stream.streams.sqlite.erasing import is_erased
+from iln_stream.streams.sqlite.erasing import ERASED
 from iln_stream.streams.sqlite.records import first_record, loaded_text, n_intact, partitions_of
 from iln_stream.streams.sqlite.topics import require_topic
 
@@ -152,7 +152,7 @@ class SqliteLog(LogPartition):
         records = [
             _record((offset, value, origin, time, loaded_text(key) if type(key) is bytes else key))
             for offset, value, time, key, _ in rows
-            if not is_erased(value)
+            if key != ERASED
         ]
         self._reached = reached
         if not records:  # all were erased
