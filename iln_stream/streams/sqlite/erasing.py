@@ -48,8 +48,8 @@ def erase(path: Path, topic: str, places: Mapping[int, Sequence[int]]) -> int:
                         continue
                     value = None if row[1] is None else bytes(row[1])
                     connection.execute(
-                        f"UPDATE {table} SET value = ?, key = NULL, id = NULL WHERE offset = ?",
-                        (value, offset),
+                        f"UPDATE {table} SET value = ?, key = ?, id = NULL WHERE offset = ?",
+                        (value, ERASED, offset),
                     )
                     if partition.is_checked:
                         connection.execute(
