@@ -126,8 +126,7 @@ def imported(setting: str, path: str, error: type[Exception]) -> Any:
 
     """
     module, _, attribute = path.partition(":")
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.insert(0, here)  # as with `python -m`
+    look_here()
     try:
         return getattr(importlib.import_module(module), attribute)
     except AttributeError as failure:
@@ -138,6 +137,12 @@ def imported(setting: str, path: str, error: type[Exception]) -> Any:
             f"{setting} = {path!r}: {module} can't be imported ({failure}): correct its name, or "
             "install it"
         ) from failure
+
+
+def look_here() -> None:
+    """Let modules be found in the current folder, as with `python -m`."""
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -211,6 +211,33 @@ def inspect(
         show_key(path, key, output())
 
 
+@app.command(rich_help_panel="Change")
+def versions(
+    folder: Annotated[Path, typer.Argument(help="Folder of the setting `publish`.")] = Path(
+        "models"
+    ),
+    model: Annotated[str | None, typer.Option(help="Only this model.")] = None,
+    pin: Annotated[
+        str | None,
+        typer.Option(help="Let this version, or `newest`, predict until `--unpin`."),
+    ] = None,
+    unpin: Annotated[
+        bool, typer.Option("--unpin", help="Let the newest version predict again.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a line of JSON for each version.")
+    ] = False,
+) -> None:
+    """List the published versions that are kept, and what each has learned; pin one of them."""
+    from iln_stream.cli.versions import models_in, pin_version, show_versions
+
+    models = models_in(folder, model)
+    if pin is None and not unpin:
+        show_versions(models, output(), as_json=as_json)
+    else:
+        pin_version(models, None if unpin else pin, console)
+
+
 @app.command(rich_help_panel="Look")
 @with_settings
 def predict(
@@ -299,18 +326,21 @@ def rebuild(
         ),
     ] = None,
     forget: Annotated[
-        bool,
+        list[str] | None,
         typer.Option(
             "--forget",
-            help="Replace the model even if the log no longer holds all that it learned.",
+            metavar="[FIELD=VALUE]",
+            help="Forget records with this value for good (`@key=VALUE`: by their key); may be "
+            "repeated. Alone: replace the model even if the log no longer holds all that it "
+            "learned.",
         ),
-    ] = False,
+    ] = None,
     accept_loss: AcceptLoss = False,
 ) -> None:
     """Learn the log again with these settings, up to the position of the snapshots."""
     from iln_stream.cli.run import rebuild_learners
 
-    rebuild_learners(settings, until, skip, console, forget=forget, accept_loss=accept_loss)
+    rebuild_learners(settings, until, skip, console, forget or (), accept_loss=accept_loss)
 
 
 @app.command(rich_help_panel="Change")

@@ -38,7 +38,12 @@ class _Switches:
 
 
 class _Command(_Switches, TyperCommand):
-    pass
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; `--forget` may have no value, which Typer does not know of."""
+        ends = [*(each.startswith("--") for each in args[1:]), True]
+        given = zip(args, ends, strict=True) if args else ()
+        args = [f"{each}=" if each == "--forget" and end else each for each, end in given]
+        return super().parse_args(ctx, args)
 
 
 class _Group(_Switches, TyperGroup):

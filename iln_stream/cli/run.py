@@ -6,7 +6,7 @@ import logging
 import re
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ from iln_stream.service import (
     warm_start,
 )
 from iln_stream.service import predict as predict_stream
+from iln_stream.service.rebuild import Erasure
 from iln_stream.service.settings import LoopSettings
 from iln_stream.service.streams import label_stream
 from iln_stream.service.worker import Worker
@@ -165,9 +166,17 @@ _SKIP = re.compile(r"(labels:)?(\d+):(\d+)(?:-(\d+))?")
 
 
 def rebuild_learners(
-    settings: Settings, until: str | None, skip: str | None, console: Console, **how: bool
+    settings: Settings,
+    until: str | None,
+    skip: str | None,
+    console: Console,
+    forget: Sequence[str] = (),
+    *,
+    accept_loss: bool = False,
 ) -> None:
-    """Rebuild each learner, and report its position; `how` is as of `rebuild`.
+    """Rebuild each learner, and report its position, and what was removed of whom to forget.
+
+    An empty text in `forget` gives up what the log no longer holds.
 
     Raises
     ------
@@ -178,12 +187,18 @@ def rebuild_learners(
     labels = label_stream(settings)
     streams = source_stream(settings).name, LABELS if labels is None else labels.name
     end, left_out = read_until(until), read_skip(skip, *streams)
-    for positions in rebuild(settings, end, left_out, console=_shown_on(console), **how):
+    erasure = Erasure([each for each in forget if each])
+    for positions in rebuild(
+        settings, end, left_out, forget="" in forget, accept_loss=accept_loss, erasure=erasure,
+        console=_shown_on(console),
+    ):  # fmt: skip
         for origin, offset in positions.items():
             report(
                 console,
                 f"{origin}: learned again up to offset {offset}; `iln-stream run` resumes there",
             )
+    for line in erasure.report:
+        report(console, line)
 
 
 def read_until(text: str | None) -> int | dt.datetime | None:

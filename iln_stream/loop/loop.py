@@ -104,6 +104,8 @@ class PrequentialLoop:
         loop ends with `NothingLearnedError`.
     key_name
         Name of the input that a record's key becomes, as a category. None: it is not an input.
+    forgets
+        Says which records are passed over, as if they were not there. None: none are.
 
     """
 
@@ -124,6 +126,7 @@ class PrequentialLoop:
         labels: LabelLog[Any] | None = None,
         never_learned: bool = False,
         key_name: str | None = None,
+        forgets: Callable[[Record], bool] | None = None,
     ) -> None:
         self.source = source
         self.learner = learner
@@ -144,6 +147,7 @@ class PrequentialLoop:
         self._last_offsets: dict[StreamPartition, int] = {}
         self._polled: Sequence[Record] = ()  # of which some may be left to handle
         self._key_name = key_name
+        self._forgets = forgets
         self._failures_in_a_row = 0
         # Number of failed records before the first one was learned; None after it.
         self._n_failed_at_first: int | None = 0 if never_learned else None
@@ -214,6 +218,10 @@ class PrequentialLoop:
             payload = record.payload
             if type(payload) is bytes and payload.startswith(MARK):  # as `is_command` does
                 self._obey(record, payload)
+                if checkpoint is not None:
+                    checkpoint.passed(origin, offset, perf_counter())
+                continue
+            if self._forgets is not None and self._forgets(record):
                 if checkpoint is not None:
                     checkpoint.passed(origin, offset, perf_counter())
                 continue

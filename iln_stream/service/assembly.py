@@ -29,7 +29,7 @@ from iln_stream.service.decoding import (
 )
 from iln_stream.service.learners import DetailsOf, PredictOnly, quantile_levels, task_of
 from iln_stream.service.settings import LATE_SETTINGS, LabelSettings, LoopSettings, RecordSettings
-from iln_stream.service.streams import build_label_log, label_stream
+from iln_stream.service.streams import build_label_log, forgets_of, label_stream
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Checkpoint
 from iln_stream.state import StateDict
@@ -74,6 +74,8 @@ class Assembly:
         Ids of recent events; None: not used.
     late : LateLabels, Forecasts or None
         Events and labels that wait for each other, or for later values; None: not used.
+    forgets : Forgets or None
+        Leaves out records that are forgotten; None: there are none.
     live : LiveModel or None
         What /live shows, if it is set.
 
@@ -127,6 +129,7 @@ class Assembly:
             as_texts=records.learner_inputs == "record",
         )
         self._weights = build_weights(self._settings, records, self.learner)
+        self.forgets = forgets_of(self._settings, records, stream)
 
     def reading(self, records: RecordSettings, stream: Scheme, source: Source) -> "Assembly":
         """Return the assembly in which the same learner reads a stream that has its own labels."""
@@ -149,7 +152,7 @@ class Assembly:
             self._source, self.learner, listeners, max_failures_in_a_row, self.recent_ids,
             task=self.task, late=self.late, checkpoint=checkpoint, decoder=self._decoder,
             details=details, weights=self._weights, labels=self._labels,
-            never_learned=never_learned, key_name=self._key_name,
+            never_learned=never_learned, key_name=self._key_name, forgets=self.forgets,
         )  # fmt: skip
 
     def metrics(self) -> Iterator[MetricSpec]:

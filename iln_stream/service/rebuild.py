@@ -1,15 +1,19 @@
 """Learns the log again, to replace snapshots that no longer serve."""
 
 import datetime as dt
+import json
 import logging
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
 
 from iln_stream.errors import RefusedError, SnapshotError
 from iln_stream.loop import Listener
+from iln_stream.loop.forgetting import Forgotten
 from iln_stream.loop.live import LiveModel
 from iln_stream.loop.progress import Progress
 from iln_stream.service.assembly import Assembly
@@ -18,21 +22,28 @@ from iln_stream.service.history import History
 from iln_stream.service.http import serves_live
 from iln_stream.service.learners import build_details
 from iln_stream.service.recovery import Recovery, folder_of, history_of
-from iln_stream.service.settings import Settings
+from iln_stream.service.settings import LoopSettings, Settings
 from iln_stream.service.streams import (
     Reader,
+    dead_letters_address,
+    forgets_of,
     label_stream,
     one_source,
     open_one,
+    output_stream,
     readers,
     source_stream,
     start_of,
 )
 from iln_stream.service.warm_start import named
 from iln_stream.service.warming import Warming
+from iln_stream.service.worker import published_name
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Snapshot, SnapshotFolder
-from iln_stream.streams import Resume, Scheme, Selection, StreamPartition, as_texts
+from iln_stream.snapshots.versions import Versions
+from iln_stream.streams import Log, Record, Resume, Scheme, Selection, StreamPartition, as_texts
+from iln_stream.streams.sqlite import erase
+from iln_stream.streams.sqlite.scheme import SqliteScheme
 
 
 class Loss(NamedTuple):
@@ -130,6 +141,120 @@ class RebuildPositions:
         return offset < self._before.get(StreamPartition(stream, partition), 0)
 
 
+@dataclass
+class Erasure:
+    """Values to forget, what was found of them, and what was removed.
+
+    Parameters
+    ----------
+    values
+        `FIELD=VALUE`; the field `@key` is the record's own key.
+
+    Attributes
+    ----------
+    removes : bool
+        Whether records are removed, also of values of a command that was interrupted.
+    report : list of str
+        A line for each place where something was removed, or is left for somebody else to remove.
+
+    """
+
+    values: Sequence[str] = ()
+    report: list[str] = field(default_factory=list)
+    removes: bool = False
+    ids: set[str] = field(default_factory=set)
+    places: dict[StreamPartition, list[int]] = field(default_factory=dict)
+
+    def find(self, settings: LoopSettings, stream: Scheme, readers: Sequence[Reader]) -> Forgotten:
+        """Find the records of these values, and of those that were forgotten before.
+
+        Raises
+        ------
+        SettingsError
+            When a value is none.
+
+        """
+        forgotten = Forgotten(Path(getattr(settings, "snapshots", None) or "."))
+        for each in self.values:
+            name, equals, value = each.partition("=")
+            if not (name and equals and value):
+                raise SettingsError(f"--forget {each}: give FIELD=VALUE, or @key=VALUE")
+            forgotten.add(name, value)
+        self.removes = bool(self.values) or forgotten.unfinished
+        if not forgotten.values:
+            return forgotten
+        forgets = forgets_of(settings, settings, stream, forgotten)
+        assert forgets is not None
+        n_events = n_labels = 0
+        origins = dict.fromkeys(origin for each in readers for origin in each.origins)
+        for origin in origins:
+            for record in _all_records(open_one(settings, stream, origin, "earliest")):
+                has, record_id = forgets.read(record)
+                if has:
+                    n_events += 1
+                    self.places.setdefault(origin, []).append(record.offset)
+                    self.ids.update(() if record_id is None else (record_id,))
+        for origin in origins if settings.pending_events is not None and self.ids else ():
+            ours = set(self.places.get(origin, ()))
+            for record in _all_records(open_one(settings, stream, origin, "earliest")):
+                if record.offset not in ours and forgets.read(record)[1] in self.ids:
+                    n_labels += 1
+                    self.places.setdefault(origin, []).append(record.offset)
+        self.report.append(f"found {n_events} records with the values, and {n_labels} labels")
+        return forgotten
+
+    def erase_records(self, settings: LoopSettings, stream: Scheme) -> None:
+        """Remove the records from the logs that are ours, with what was published of them."""
+        inputs = [each for each in (stream, label_stream(settings)) if each is not None]
+        for each in inputs:
+            here = {p.partition: at for p, at in self.places.items() if p.stream == each.name}
+            self._erase(each, here)
+        addresses = [settings.predictions, dead_letters_address(settings)]
+        for each in (output_stream(settings, a) for a in addresses if a not in (None, "-")):
+            self._erase(each, _made_of(each, self.places))
+        if settings.warm_start:
+            self.report.append(f"{', '.join(settings.warm_start)}: their records were left out; "
+                               "the files are yours to clean")  # fmt: skip
+        self.report.append("answers that `iln-stream serve` recorded, copies and backups: yours")
+
+    def _erase(self, stream: Scheme, places: Mapping[int, Sequence[int]] | None) -> None:
+        if isinstance(stream, SqliteScheme) and places is not None:
+            n = erase(stream.path, stream.topic, places) if places else 0
+            self.report.append(f"{stream.address}: {n} records erased")
+        else:
+            self.report.append(f"{stream.address} is not ours: nothing was removed there; delete "
+                               "the records, or let its retention do so")  # fmt: skip
+
+
+def _made_of(
+    stream: Scheme, places: Mapping[StreamPartition, Sequence[int]]
+) -> dict[int, list[int]] | None:
+    """Return the predictions or dead letters of some records; None: they can't be looked for."""
+    if not isinstance(stream, SqliteScheme):
+        return None
+    found: dict[int, list[int]] = {}
+    sought = {(p.stream, p.partition, offset) for p, at in places.items() for offset in at}
+    if not stream.path.exists():
+        return found
+    for partition in stream.partitions():
+        for record in _all_records(stream.log(partition, "earliest")):
+            with suppress(ValueError, KeyError, TypeError):
+                made: Any = json.loads(record.payload)  # type: ignore[arg-type]
+                if (made["stream"], made["partition"], made["offset"]) in sought:
+                    found.setdefault(partition, []).append(record.offset)
+    return found
+
+
+def _all_records(opened: Log) -> Iterator[Record]:
+    """Yield all records that a log has now, and close it."""
+    with closing(opened):
+        while True:
+            records = opened.poll(0.2)
+            yield from records
+            if not records and opened.lag == 0:
+                return
+
+
 log = logging.getLogger(__name__)
 
 Skip = Mapping[StreamPartition, Sequence[range]]
@@ -143,6 +268,7 @@ def rebuild(
     *,
     forget: bool = False,
     accept_loss: bool = False,
+    erasure: Erasure | None = None,
     console: Console | None = None,
 ) -> list[dict[StreamPartition, int]]:
     """Let each reader's new learner learn the log again, up to the position of its snapshots.
@@ -169,6 +295,10 @@ def rebuild(
         Replace the old state even if the log no longer holds all that it learned.
     accept_loss
         Go on even if retention deleted records before they were learned.
+    erasure
+        Values whose records are forgotten for good, here and in each later run. They are removed
+        from logs that are ours, snapshots, published versions and files of keys, of which those
+        before are gone if this is interrupted: a run is refused then until a rebuild is complete.
     console
         Draws progress if it is a terminal; otherwise the log has a line every ten seconds.
 
@@ -206,12 +336,41 @@ def rebuild(
     if strangers := sorted(skip.keys() - origins):
         learned = ", ".join(map(str, sorted(origins)))
         raise SettingsError(f"skip: {strangers[0]} is not learned; give one of {learned}")
-    if not forget:
-        for each in parts:  # before the first one is replaced
-            with ExitStack() as opened:
-                found = _open(settings, stream, each, until, skip, opened)
+    erasure = erasure or Erasure()
+    forgotten = erasure.find(settings, stream, parts)
+    for each in parts if erasure.removes or not forget else ():  # before the first one is replaced
+        with ExitStack() as opened:
+            found = _open(settings, stream, each, until, skip, opened)
+            if not forget:
                 found.loss.refuse(found.n_offsets)
-    return [_rebuild_one(settings, stream, each, until, skip, forget, console) for each in parts]
+    if erasure.removes:
+        forgotten.save(unfinished=True)
+    done = [
+        _rebuild_one(settings, stream, each, until, skip, forget, erasure, console)
+        for each in parts
+    ]
+    if erasure.removes:
+        erasure.erase_records(settings, stream)
+        _remove_versions(settings, stream, parts, erasure)
+        forgotten.save(unfinished=False)
+    return done
+
+
+def _remove_versions(
+    settings: Settings, stream: Scheme, parts: Sequence[Reader], erasure: Erasure
+) -> None:
+    """Remove published versions, and report folders of learners that were not rebuilt."""
+    if settings.publish is not None:
+        paths = [Path(settings.publish) / f"{published_name(stream, each)}.model" for each in parts]
+        n = sum(Versions(path).forget() for path in paths)
+        erasure.report.append(
+            f"{settings.publish}: {n} versions removed; `iln-stream serve` predicts with what it "
+            "has loaded until the next run publishes"
+        )
+    ours = {folder_of(settings, stream, each) for each in parts}
+    others = {file.parent for file in Path(str(settings.snapshots)).glob("*/*.snapshot")} - ours
+    for each in sorted(others):
+        erasure.report.append(f"{each}: learned with other settings; rebuild or delete it")
 
 
 class _Opened(NamedTuple):
@@ -271,14 +430,19 @@ def _rebuild_one(
     until: int | dt.datetime | None,
     skip: Skip,
     forget: bool,
+    erasure: Erasure,
     console: Console | None,
 ) -> dict[StreamPartition, int]:
     with ExitStack() as opened:
         recovery, inputs, n, loss = _open(settings, stream, reader, until, skip, opened)
         source = one_source(settings, stream, inputs)
+        if erasure.removes:
+            recovery.remove_keys()
         learner = recovery.learner()
         Warming.of(learner, console).run()
         assembly = Assembly(settings, stream, source, learner, "rebuilt", horizon=reader.ahead)
+        if assembly.forgets is not None:
+            assembly.forgets.ids = erasure.ids
         recovery.restore(assembly)
         watched = assembly.watched
         observers: list[Listener] = [watched]
@@ -300,6 +464,12 @@ def _rebuild_one(
             loss.refuse(sum(each.n_read for each in inputs))
         checkpoint.move_to(positions)  # the last records may have been skipped
         checkpoint.finish(always=True)
+        if erasure.removes:
+            n_removed = recovery.remove_others()
+            erasure.report.append(
+                f"{folder_of(settings, stream, reader)}: {n_removed} older snapshots removed; "
+                "keys, aggregates and waiting events learned anew"
+            )
         _log_skipped(inputs)
         log.info(loss.learned_again(watched.scores.n_events))
         log.info(f"the rebuilt learner: {watched.summary()}")

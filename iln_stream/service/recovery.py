@@ -34,7 +34,13 @@ from iln_stream.service.settings import (
     Settings,
     default_of,
 )
-from iln_stream.service.streams import Reader, described_labels, start_of, time_of_records
+from iln_stream.service.streams import (
+    Reader,
+    described_labels,
+    forgotten_of,
+    start_of,
+    time_of_records,
+)
 from iln_stream.snapshots import (
     HISTORY,
     LABELS,
@@ -49,6 +55,7 @@ from iln_stream.snapshots import (
     learner_state,
     versions,
 )
+from iln_stream.snapshots.code import code_of, warn_of_edited
 from iln_stream.state import StateDict
 from iln_stream.streams import (
     Journal,
@@ -267,6 +274,8 @@ def configuration(
         found["horizon"] = [horizon]
     if settings.forecast != "value":
         found["forecast"] = settings.forecast
+    if (forgotten := forgotten_of(settings)) is not None:
+        found["forgotten"] = [list(each) for each in forgotten.values]
     if settings.by_key is not None:
         found["by_key"] = settings.by_key
     if settings.prediction_quantiles:
@@ -322,6 +331,7 @@ class Recovery:
         self._settings = settings
         self._stream = stream
         self._reader = reader
+        self._code = code_of(configuration(settings))
         self._folder = SnapshotFolder(folder_of(settings, stream, reader), settings.snapshot_keep)
         with ExitStack() as undo:
             self._folder.lock()
@@ -338,6 +348,12 @@ class Recovery:
             self._snapshot = None if forget else self._from.newest()
             if self._snapshot is not None:
                 self._check(self._snapshot.header)
+            forgotten = forgotten_of(settings)
+            if not forget and forgotten is not None and forgotten.unfinished:
+                raise RefusedError(
+                    "`iln-stream rebuild --forget` was interrupted: complete it first, with "
+                    "`iln-stream rebuild`"
+                )
             self._epoch = self._folder.claim_epoch()
             by_key = "aggregates" if settings.aggregates else "by_key" if settings.by_key else None
             if by_key is not None and self._from is not self._folder:
@@ -511,6 +527,7 @@ class Recovery:
                 labels_topic_id=None if labels is None else labels.topic_id,
                 rebuilt=self.rebuilt,
                 ordered={} if self._order is None else self._order.ends,
+                code=self._code,
             )
 
         def stored(header: Header) -> None:
@@ -533,6 +550,15 @@ class Recovery:
             # Without a first snapshot and with `start = latest`, a restart would begin elsewhere.
             checkpoint.finish(always=True)
         return checkpoint
+
+    def remove_keys(self) -> None:
+        """Remove the files of keys; before the learner opens them."""
+        for file in self._folder.path.glob("*.db*"):
+            file.unlink()
+
+    def remove_others(self) -> int:
+        """Remove all snapshots but the newest, with their blocks; return how many there were."""
+        return self._folder.remove_others()
 
     def warn_of_new_partitions(self, n_partitions: int) -> None:
         """Warn of new partitions that this reader does not read: keys have moved to them."""
@@ -587,6 +613,7 @@ class Recovery:
                 IlnWarning,
                 stacklevel=4,
             )
+        warn_of_edited(header.code, self._code, here)
         if header.cpu_baseline != cpu_baseline():
             warnings.warn(
                 f"{here} was saved with CPU baseline {header.cpu_baseline}, and this run has "

@@ -642,6 +642,16 @@ class SnapshotSettings(SettingsGroup):
         description="Folder for published versions of the learners, from which other processes "
         "predict while learning continues. Unset: none.",
     )
+    version_keep: int = Field(
+        default=24,
+        ge=0,
+        description="Number of published versions to keep; `iln-stream versions` pins one.",
+    )
+    version_seconds: Seconds = Field(
+        default=3600.0,
+        gt=0,
+        description="Least seconds between two versions that are kept.",
+    )
 
 
 class OutputSettings(SettingsGroup):

@@ -4,9 +4,11 @@ import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from iln_stream.loop import Horizon, LabelLog, Task
+from iln_stream.loop.forgetting import Forgets, Forgotten
 from iln_stream.loop.outputs import (
     DeadLetterWriter,
     PredictionWriter,
@@ -14,7 +16,7 @@ from iln_stream.loop.outputs import (
 )
 from iln_stream.records import PredictionEncoder
 from iln_stream.records.fields import RECORDS_KEY, FieldMapping
-from iln_stream.records.mapped import LabelDecoder, RecordTime
+from iln_stream.records.mapped import LabelDecoder, Parse, RecordTime
 from iln_stream.service.decoding import (
     NOTATION,
     READING,
@@ -27,6 +29,8 @@ from iln_stream.service.settings import (
     FormatSettings,
     KafkaSettings,
     LogSettings,
+    LoopSettings,
+    RecordSettings,
     SourceSettings,
     StreamSettings,
     aggregate_of,
@@ -504,3 +508,31 @@ class Outputs:
     def close(self) -> None:
         """Flush and close every sink, even if one fails."""
         self._opened.close()
+
+
+def forgotten_of(settings: LoopSettings) -> Forgotten | None:
+    """Return what a run with snapshots forgets; None: nothing."""
+    folder = getattr(settings, "snapshots", None)
+    if folder is None or not (found := Forgotten(Path(folder))).values:
+        return None
+    return found
+
+
+def forgets_of(
+    settings: LoopSettings,
+    records: RecordSettings,
+    stream: Scheme,
+    forgotten: Forgotten | None = None,
+) -> Forgets | None:
+    """Return what leaves out records of a stream, and of its labels; None: none are."""
+    if (forgotten := forgotten or forgotten_of(settings)) is None:
+        return None
+    of_others = {}
+    if (labels := label_stream(settings)) is not None:
+        own = settings_of_labels(settings)
+        of_others[labels.name] = _parser(own, labels), own.id_field
+    return Forgets(forgotten, (_parser(records, stream), records.id_field), of_others)
+
+
+def _parser(settings: FormatSettings, stream: Scheme) -> Parse:
+    return parser_of(FormatSettings.of(settings, where=None), stream)

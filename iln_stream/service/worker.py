@@ -52,7 +52,9 @@ from iln_stream.service.streams import (
 )
 from iln_stream.service.warm_start import warm_up, warn_of_other_history
 from iln_stream.snapshots import Checkpoint, learner_state
+from iln_stream.snapshots.code import code_of
 from iln_stream.snapshots.publisher import Capture, Publisher
+from iln_stream.snapshots.versions import Versions
 from iln_stream.state import pack
 from iln_stream.streams import Log, PartitionedLog, Scheme, Sequencer, Source
 
@@ -188,8 +190,9 @@ def build_publisher(
     n_before = 0 if history is None else history["n_labelled"]
     log = cast(Log, source) if stream.is_log else None
     alone = configuration(settings, reader.horizon, history, alone=settings)
+    path = Path(settings.publish) / f"{published_name(stream, reader)}.model"
     return Publisher(
-        Path(settings.publish) / f"{published_name(stream, reader)}.model",
+        path,
         learner,
         seconds=_PUBLISH_SECONDS,
         allow_pickle=settings.snapshot_pickle,
@@ -208,6 +211,8 @@ def build_publisher(
         if assembly.mapped is None
         else assembly.mapped.described(),
         keys=partial(_keys_to_read, assembly, settings, stream, reader),
+        code=code_of(alone),
+        versions=Versions(path, settings.version_keep, settings.version_seconds),
         resumable=log is not None,
     )
 

@@ -56,6 +56,7 @@ from iln_stream.serving.messages import (
 from iln_stream.serving.metrics import ApiMetrics, ModelCollector
 from iln_stream.serving.models import Models
 from iln_stream.serving.predicting import OfRecord, Predictor
+from iln_stream.serving.recording import AnswerLog
 from iln_stream.serving.settings import ApiSettings
 from iln_stream.streams import Appended, NewRecord, of_stream
 
@@ -200,6 +201,7 @@ class Routes(NamedTuple):
     read_body: BodyReader
     reading: asyncio.Lock
     appending_many: asyncio.Lock
+    answers: AnswerLog | None
 
     async def predict(self, request: Request) -> Response:
         """Predict one event, or several; append those with an id to the log."""
@@ -232,6 +234,11 @@ class Routes(NamedTuple):
         self.metrics.predicted(len(predictions))
         self.metrics.not_learned(sum(len(e.get("unknown_inputs", ())) for e in predictions))
         version = _version(name, predictor)
+        if self.answers is not None:
+            inputs = [e.x.fields if isinstance(e, _Record) else e.x for e in events]
+            ids = [event.id for event in events]
+            answered = list(zip(inputs, ids, predictions, strict=True))
+            self.answers.record(name, version["version"], answered)
         return as_json({"predictions": predictions, "model": version}, _status(places))
 
     async def events(self, request: Request) -> Response:
@@ -305,7 +312,13 @@ class Routes(NamedTuple):
         reasons = self.models.problems()
         if self.appending is not None and self.appending.problem is not None:
             reasons.append(self.appending.problem)
-        found = {"ready": not reasons, "reasons": reasons, "degraded": self.models.degraded()}
+        found = {
+            "ready": not reasons,
+            "reasons": reasons,
+            "degraded": self.models.degraded(),
+            "versions": {name: model.version for name, model in self.models},
+            "pinned": [name for name, model in self.models if model.pinned],
+        }
         return as_json(found, 503 if reasons else 200)
 
     async def _append(self, records: Sequence[NewRecord]) -> Sequence[Appended]:
@@ -350,6 +363,7 @@ def _version(name: str, predictor: Predictor) -> dict[str, Any]:
     return {
         "name": name,
         "version": predictor.published.version,
+        "pinned": predictor.published.pinned,
         "age_seconds": predictor.age,
         "n_learned": predictor.published.n_learned,
         **({} if (age := predictor.published.keys_age) is None else {"keys_age_seconds": age}),
@@ -387,8 +401,9 @@ def create_app(
     metrics: ApiMetrics,
     checks: Sequence[Check] = (),
     secured: bool = False,
+    answers: AnswerLog | None = None,
 ) -> FastAPI:
-    """Return the ASGI application, which starts and closes `models` and `appending`.
+    """Return the ASGI application, which starts `models` and `appending`, and closes all.
 
     Parameters
     ----------
@@ -404,6 +419,8 @@ def create_app(
         Further checks of each request but probes.
     secured
         Whether a check asks for a bearer token.
+    answers
+        Records what is predicted; None: nothing does.
 
     """
 
@@ -416,6 +433,8 @@ def create_app(
         if appending is not None:
             appending.close()
         models.close()
+        if answers is not None:
+            answers.close()
 
     # Coroutines: Starlette would run functions on threads.
     async def refused(request: Request, error: HttpError) -> Response:
@@ -456,6 +475,7 @@ def create_app(
         BodyReader(settings.body_bytes),
         asyncio.Lock(),
         asyncio.Lock(),
+        answers,
     )
     _add_routes(app, routes, secured)
     return app

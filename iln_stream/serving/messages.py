@@ -199,6 +199,9 @@ class ModelVersion(BaseModel):
 
     name: str
     version: int = Field(ge=1, description="Grows with each version, also over restarts.")
+    pinned: bool = Field(
+        default=False, description="Whether it is pinned, and newer versions do not predict."
+    )
     age_seconds: float = Field(ge=0, description="Time since it was published.")
     n_learned: int = Field(ge=0, description="Number of events that it had learned.")
     keys_age_seconds: float | None = Field(
@@ -242,6 +245,8 @@ class ReadyAnswer(BaseModel):
     degraded: list[str] = Field(
         description="Models that predict with a former version, as the newest can't be loaded."
     )
+    versions: dict[str, int] = Field(description="The version of each model that predicts.")
+    pinned: list[str] = Field(description="Models whose version is pinned.")
 
 
 class LiveAnswer(BaseModel):

@@ -34,6 +34,11 @@ class ModelState(Protocol):
         ...
 
     @property
+    def pinned(self) -> bool:
+        """Whether it was chosen, and is not the newest."""
+        ...
+
+    @property
     def age(self) -> float:
         """Seconds since its version was published."""
         ...
@@ -76,6 +81,12 @@ class ApiMetrics:
             ("outcome",),
             registry=registry,
         )
+        self._answers = Counter(
+            "iln_api_answers",
+            "Predictions answered with the setting `answers`, recorded or lost.",
+            ("outcome",),
+            registry=registry,
+        )
         self._queue = Gauge(
             "iln_api_queue_events", "Events that wait to be appended.", registry=registry
         )
@@ -89,6 +100,8 @@ class ApiMetrics:
         )
         for outcome in ("appended", "repeated"):
             self._events.labels(outcome)
+        for outcome in ("recorded", "lost"):
+            self._answers.labels(outcome)
         for kind in ("number_as_category", "unknown"):
             self._suspicious.labels(kind)
         self._texts = NumbersAsText()
@@ -131,6 +144,10 @@ class ApiMetrics:
         self._events.labels("appended").inc(n_new)
         self._events.labels("repeated").inc(n_known)
 
+    def recorded(self, n: int, outcome: str) -> None:
+        """Count answers that were recorded or lost."""
+        self._answers.labels(outcome).inc(n)
+
     def queued(self, n: int) -> None:
         """Set the number of waiting events."""
         self._queue.set(n)
@@ -161,8 +178,14 @@ class ModelCollector(Collector):
         failures = CounterMetricFamily(
             "iln_api_model_failures", "Versions that could not be loaded.", labels=("model",)
         )
+        version = GaugeMetricFamily(
+            "iln_api_model_version",
+            "Number of the version that predicts, and whether it is pinned.",
+            labels=("model", "pinned"),
+        )
         for name, model in tuple(self._models):
             failures.add_metric((name,), model.n_failures)
             if model.version:
                 age.add_metric((name,), model.age)
-        return iter((age, failures))
+                version.add_metric((name, str(model.pinned).lower()), model.version)
+        return iter((age, failures, version))

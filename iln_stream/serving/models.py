@@ -9,7 +9,7 @@ from pathlib import Path
 from iln_stream.serving.gate import HttpError, retry
 from iln_stream.serving.predicting import Predictor
 from iln_stream.snapshots.follower import Follower, Published
-from iln_stream.streams import of_stream
+from iln_stream.streams import StreamPartition, of_stream
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +43,15 @@ class FollowedModel:
     @property
     def version(self) -> int:
         return 0 if self.predictor is None else self.predictor.published.version
+
+    @property
+    def pinned(self) -> bool:
+        return self.predictor is not None and self.predictor.published.pinned
+
+    @property
+    def reached(self) -> Mapping[StreamPartition, int]:
+        """What the learner has learned, as far as it was published."""
+        return self._follower.reached
 
     @property
     def age(self) -> float:
@@ -196,7 +205,7 @@ class Models:
             sum(max(0, end - positions[p]) for p, end in ends.items() if p in positions)
             for _, model in self
             if model.predictor is not None and model.predictor.published.stream == stream
-            for positions in (of_stream(model.predictor.published.positions, stream),)
+            for positions in (of_stream(model.reached, stream),)
         ]
         return max(behind, default=None)
 
@@ -237,7 +246,8 @@ class Models:
 
     def _refresh(self) -> None:
         try:
-            files = sorted(self._folder.glob(f"*{SUFFIX}"))
+            found = (*self._folder.glob(f"*{SUFFIX}"), *self._folder.glob("*.versions"))
+            files = sorted({file.with_suffix(SUFFIX) for file in found})
         except OSError:
             files = []
         for file in files:

@@ -18,6 +18,7 @@ from iln_stream.serving.gate import Check, KnownHost, Tokens
 from iln_stream.serving.metrics import ApiMetrics
 from iln_stream.serving.models import Models
 from iln_stream.serving.protocol import GracefulServer, LimitedProtocol, listen, tls_context
+from iln_stream.serving.recording import AnswerLog
 from iln_stream.serving.settings import ApiSettings
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots.follower import Follower
@@ -72,15 +73,18 @@ class ApiServer:
         models = Models(
             settings.models,
             settings.interval_level,
-            partial(Follower, allow_pickle=settings.allow_pickle),
+            lambda path: Follower(path, settings.allow_pickle, settings.pin_of(path.stem)),
             also=() if tokens is None else (tokens.refresh,),
         )
         appending = _appending(settings, self._metrics) if settings.events else None
+        answers = None
+        if settings.answers is not None:
+            answers = AnswerLog(_stream(settings, settings.answers).sink, self._metrics)
         checks: list[Check] = [] if tokens is None else [tokens]
         if tokens is None and not mutual:
             checks.append(KnownHost(names_of(settings.host)))
         app = create_app(
-            settings, models, appending, self._metrics, checks, secured=tokens is not None
+            settings, models, appending, self._metrics, checks, tokens is not None, answers
         )
         self._socket = listen(settings.host, settings.port)
         self._server = _ApiServer(_config(app, settings, self._metrics), HEADER_SECONDS)
@@ -140,14 +144,7 @@ class _ApiServer(GracefulServer):
 
 
 def _appending(settings: ApiSettings, metrics: ApiMetrics) -> Appending:
-    log_stream = stream_at(
-        settings.events,
-        StreamOptions(
-            bootstrap=settings.bootstrap,
-            kafka_options=settings.kafka_options,
-            kafka_secrets=settings.kafka_secrets,
-        ),
-    )
+    log_stream = _stream(settings, settings.events)
     if type(log_stream).appender is Scheme.appender:
         raise SettingsError(
             f"events = {settings.events!r}: can't be appended to; give sqlite:PATH or kafka:TOPIC, "
@@ -155,6 +152,15 @@ def _appending(settings: ApiSettings, metrics: ApiMetrics) -> Appending:
         )
     log_stream.check()
     return Appending(log_stream.appender, QUEUE_EVENTS, _GROUP_EVENTS, metrics)
+
+
+def _stream(settings: ApiSettings, address: str) -> Scheme:
+    options = StreamOptions(
+        bootstrap=settings.bootstrap,
+        kafka_options=settings.kafka_options,
+        kafka_secrets=settings.kafka_secrets,
+    )
+    return stream_at(address, options)
 
 
 def _config(app: object, settings: ApiSettings, metrics: ApiMetrics) -> uvicorn.Config:

@@ -4,10 +4,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from iln_stream.settings import ENV_PREFIX, Address, CommandSettings, JsonObject, JsonPaths, Port
+from iln_stream.settings import (
+    ENV_PREFIX,
+    Address,
+    CommandSettings,
+    JsonObject,
+    JsonPaths,
+    Port,
+    TextList,
+)
 
 
 class ApiSettings(CommandSettings):
@@ -33,6 +41,18 @@ class ApiSettings(CommandSettings):
     models: Annotated[Path, "FOLDER"] = Field(
         default=Path("models"),
         description="Folder with the versions that `iln-stream run --publish FOLDER` publishes.",
+    )
+    pin: Annotated[TextList, "VERSION"] = Field(
+        default=(),
+        examples=[["orders-0=1200"]],
+        description="Kept version to predict with: its number, or with several models "
+        "`MODEL=VERSION`, comma-separated. Unset: the one that `iln-stream versions` "
+        "has pinned, or the newest.",
+    )
+    answers: Address | None = Field(
+        default=None,
+        description="Where answers of `/predict` are recorded: a file (JSON lines), "
+        "`sqlite:PATH#TOPIC` or `kafka:TOPIC`. Unset: nowhere.",
     )
     events: Address = Field(
         default="sqlite:log.db",
@@ -95,15 +115,12 @@ class ApiSettings(CommandSettings):
     kafka_options: JsonObject = Field(
         default_factory=dict,
         examples=[{"security_protocol": "SSL"}],
-        description="Options of the Kafka client, by kafka-python's names (`security_protocol`, "
-        "`ssl_cafile`, ...).",
+        description="Options of the Kafka client, as of the run.",
     )
     kafka_secrets: JsonPaths = Field(
         default_factory=dict,
         examples=[{"sasl_plain_password": "password.txt"}],
-        description="Files that hold passwords of the Kafka client: for each option "
-        "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
-        "contains its value.",
+        description="Files that hold its passwords, as of the run.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",
@@ -114,6 +131,20 @@ class ApiSettings(CommandSettings):
         description="`text`, or `json`: one object per line, with time, level, logger, message and "
         "exception.",
     )
+
+    @field_validator("pin")
+    @classmethod
+    def _check_pin(cls, pins: tuple[str, ...]) -> tuple[str, ...]:
+        if wrong := [pin for pin in pins if not pin.rpartition("=")[2].isdecimal()]:
+            raise ValueError(f"a version is a number, not {wrong[0]!r}: see `iln-stream versions`")
+        return pins
+
+    def pin_of(self, model: str) -> int | None:
+        """Return the number of the version of a model that `pin` has; None: none."""
+        found = [
+            v for name, _, v in (pin.rpartition("=") for pin in self.pin) if name in ("", model)
+        ]
+        return int(found[0]) if found else None
 
 
 class PageSettings(CommandSettings):

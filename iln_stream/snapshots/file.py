@@ -86,6 +86,8 @@ class Header:
         The offset before which a rebuild has read each partition again; empty: there was none.
     ordered
         The offset before which the journal had the order of each partition; empty: there was none.
+    code
+        Digests of the user's modules that the learner depends on, by name.
 
     """
 
@@ -102,6 +104,7 @@ class Header:
     cpu_baseline: str = field(default_factory=cpu_baseline)
     rebuilt: Mapping[StreamPartition, int] = field(default_factory=dict)
     ordered: Mapping[StreamPartition, int] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def next_offset(self) -> int:
@@ -274,6 +277,7 @@ def header_of(stored: dict[str, Any]) -> Header:
         stored["positions"] = read(stored["positions"])
         for name in ("rebuilt", "ordered"):
             stored[name] = read(stored.get(name, {}))  # release 0.2.0 stored none
+        stored.setdefault("code", {})
         if (history := configuration.get(HISTORY)) is not None:
             history["start"] = as_texts(read(history["start"]))
         return Header(**{each.name: stored[each.name] for each in fields(Header)})

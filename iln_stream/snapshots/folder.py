@@ -3,6 +3,7 @@
 import hashlib
 import io
 import logging
+import math
 import os
 import re
 import time
@@ -151,11 +152,11 @@ class BlockFolder:
             problems.append(f"its block {file} is damaged")
         raise StateError(problems[0])
 
-    def remove_except(self, names: Set[str]) -> None:
+    def remove_except(self, names: Set[str], spared: float = _SPARED) -> None:
         """Remove files other than the blocks of these names, unless they are new."""
         for file in (each for folder in self._folders for each in folder.glob("*.*")):
             with suppress(OSError):  # another process's housekeeping
-                old = time.time() - file.stat().st_mtime > _SPARED
+                old = time.time() - file.stat().st_mtime > spared
                 if old and file.name.removesuffix(".npy") not in names:
                     file.unlink()
 
@@ -269,7 +270,15 @@ class SnapshotFolder:
         self._remove_old_blocks()
         return size
 
-    def _remove_old_blocks(self) -> None:
+    def remove_others(self) -> int:
+        """Remove all snapshots but the newest, and blocks of others; return how many there were."""
+        others = self.places()[1:]
+        for old in others:
+            self._attempt((self.path / old.name).unlink)
+        self._remove_old_blocks(spared=-math.inf)
+        return len(others)
+
+    def _remove_old_blocks(self, spared: float = _SPARED) -> None:
         """Remove blocks to which no snapshot refers; none if a snapshot can't be read."""
         needed: set[str] = set()
         try:
@@ -278,7 +287,7 @@ class SnapshotFolder:
                     needed.update(blocks_of(file))
         except (OSError, CorruptSnapshotError):
             return
-        BlockFolder(self.path / _BLOCKS).remove_except(needed)
+        BlockFolder(self.path / _BLOCKS).remove_except(needed, spared)
 
     def stored(self) -> list[Stored]:
         """Return what the headers say of the snapshots, oldest first; not of unreadable ones."""

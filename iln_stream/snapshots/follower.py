@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, time
@@ -20,8 +21,9 @@ from iln_stream.learners.keyed import (
 )
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.snapshots.learner import is_pickle
-from iln_stream.snapshots.published_file import Identity, Version, VersionFile
+from iln_stream.snapshots.published_file import Identity, Version
 from iln_stream.snapshots.publisher import learner_of
+from iln_stream.snapshots.versions import Versions
 from iln_stream.streams import StreamPartition
 
 log = logging.getLogger(__name__)
@@ -65,6 +67,8 @@ class Published:
         Makes inputs of a record as the run does; None: the run reads events.
     as_texts
         Whether inputs that are texts stay texts.
+    pinned
+        Whether it predicts because it is pinned, and not as the newest one.
 
     """
 
@@ -83,6 +87,7 @@ class Published:
     no_inputs: tuple[str, ...] = ()
     decode: MappedDecoder | None = None
     as_texts: bool = False
+    pinned: bool = False
 
     @property
     def keys_age(self) -> float | None:
@@ -94,7 +99,7 @@ class Published:
 
 
 class Follower:
-    """Has the newest version of a file that a `Publisher` writes.
+    """Has the newest version of a file that a `Publisher` writes, or the one that is pinned.
 
     Call `refresh` from time to time: it costs a few microseconds if there is nothing new. Any
     thread may use it. A version that was current stays usable.
@@ -106,11 +111,15 @@ class Follower:
     allow_pickle
         Whether to read a learner that was published as a pickle. That runs code: only if nobody
         else can write to the folder.
+    pin
+        Number of the kept version to predict with; None: the one pinned in the folder, if any.
 
     Attributes
     ----------
     current : Published or None
-        The newest version that could be read; None before the first.
+        The newest version that could be read, or the pinned one; None before the first.
+    reached : mapping
+        What the learner has learned by the newest version, also while another one is pinned.
     problem : str or None
         Why the last `refresh` found no version that can be read, and what to do; None: it did.
     n_unreadable : int
@@ -118,13 +127,16 @@ class Follower:
 
     """
 
-    def __init__(self, path: Path | str, allow_pickle: bool = False) -> None:
+    def __init__(
+        self, path: Path | str, allow_pickle: bool = False, pin: int | None = None
+    ) -> None:
         self.path = Path(path)
         self.current: Published | None = None
         self.n_unreadable = 0
         self.problem: str | None = f"{self.path} was not read yet: call refresh"
         self._allow_pickle = allow_pickle
-        self._file = VersionFile(self.path)
+        self._versions, self._pin = Versions(self.path), pin
+        self.reached: Mapping[StreamPartition, int] = {}
         self._seen: Identity | None = None
         self._turn = threading.Lock()
         self._warned = False
@@ -136,28 +148,43 @@ class Follower:
         A file that can't be read leaves `current` as it is, and sets `problem`.
         """
         with self._turn:
-            began, there = perf_counter(), self._file.identity()
+            began = perf_counter()
+            try:
+                pin = self._versions.pinned() if self._pin is None else self._pin
+            except SnapshotError as error:
+                return self._failed(None, str(error))
+            if pin is not None:
+                with suppress(OSError, SnapshotError):
+                    self.reached = self._versions.newest.read_header().positions
+            file = self._versions.file(pin)
+            there = file.identity()
             if there is not None and there == self._seen:
                 return False
             try:
-                version = self._file.read()
+                version = file.read()
             except FileNotFoundError:
                 self._seen = None
-                self.problem = (
-                    f"{self.path}: there is no published version; start the learner with "
+                remedy = (
+                    f"there is no published version; start the learner with "
                     f"`iln-stream run --publish {self.path.parent}`"
+                    if pin is None
+                    else f"version {pin} is pinned and not kept; pin another one, or lift the pin "
+                    f"with `iln-stream versions {self.path.parent} --unpin`"
                 )
+                self.problem = f"{self.path}: {remedy}"
                 return False
             except OSError as error:  # it is read again: the disk may recover
                 return self._failed(None, f"it can't be read: {error.strerror}")
             except SnapshotError as error:
                 return self._failed(there, str(error))
             try:
-                self.current = self._restored(version, began)
+                self.current = self._restored(version, began, pinned=pin is not None)
             except Exception as error:  # a pickle runs the learner's own code
                 known = isinstance(error, PublishingError | SnapshotError | StateError)
                 why = str(error) if known else f"its learner can't be restored: {error!r}"
                 return self._failed(there, why)
+            if pin is None:
+                self.reached = version.header.positions
             self._seen = version.identity
             self.problem = None
             return True
@@ -175,7 +202,7 @@ class Follower:
         current = self.current
         return None if current is None else max(0.0, time() - current.published_at)
 
-    def _restored(self, version: Version, began: float) -> Published:
+    def _restored(self, version: Version, began: float, *, pinned: bool) -> Published:
         header, state, identity = version
         learner = learner_of(state, self._allow_pickle)
         if not is_pickle(state):
@@ -199,6 +226,7 @@ class Follower:
             no_inputs=tuple(found.get("no_inputs", ())),
             decode=MappedDecoder.of_description(read, aggregates) if "mapping" in read else None,
             as_texts=read.get("learner_inputs") == "record",
+            pinned=pinned,
         )
 
     def _with_keys(self, found: Mapping[str, Any], learner: Any) -> Aggregates | None:

@@ -9,7 +9,7 @@ import io
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,6 +56,10 @@ class VersionHeader:
     decoder
         What the run's decoder is made of, as its `described` returns it; without a mapping its
         records are events.
+    code
+        Digests of the user's modules that the learner depends on, by name.
+    release
+        Release that published it.
 
     """
 
@@ -71,6 +75,8 @@ class VersionHeader:
     series_inputs: tuple[str, ...] = ()
     keys: Mapping[str, Any] | None = None
     decoder: Mapping[str, Any] | None = None
+    code: Mapping[str, str] = field(default_factory=dict)
+    release: str = ""
 
 
 class Identity(NamedTuple):
@@ -168,8 +174,13 @@ class VersionFile:
         """
         with open_stored(self.path) as file:
             identity = _identity(os.fstat(file.fileno()))
-            header, learner = read_container(file.read())
-        return Version(_parsed(header), learner, identity)
+            return Version(*version_in(file.read()), identity)
+
+
+def version_in(data: bytes) -> tuple[VersionHeader, StateDict]:
+    """Return the header and the learner in a file's contents; errors as of `VersionFile.read`."""
+    header, learner = read_container(data)
+    return _parsed(header), learner
 
 
 def _parsed(fields: dict[str, Any]) -> VersionHeader:

@@ -25,8 +25,10 @@ from iln_stream.learners.infinite_layer.experts.networks import without_replay
 from iln_stream.loop import Listener, Step
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
+from iln_stream.snapshots.file import versions
 from iln_stream.snapshots.learner import PICKLE, is_pickle
 from iln_stream.snapshots.published_file import Identity, VersionFile, VersionHeader
+from iln_stream.snapshots.versions import Versions
 from iln_stream.state import StateDict
 from iln_stream.streams import StreamPartition
 
@@ -142,6 +144,8 @@ class Writer:
     ----------
     file
         Where to write.
+    versions
+        Keeps some versions.
 
     Attributes
     ----------
@@ -162,8 +166,8 @@ class Writer:
 
     """
 
-    def __init__(self, file: VersionFile) -> None:
-        self._file = file
+    def __init__(self, file: VersionFile, versions: Versions) -> None:
+        self._file, self._versions = file, versions
         self._queue: SimpleQueue[tuple[VersionHeader, StateDict] | None] = SimpleQueue()
         self._idle = threading.Event()
         self._idle.set()
@@ -220,9 +224,12 @@ class Writer:
             self._idle.set()
 
     def _write(self, header: VersionHeader, copy: StateDict) -> None:
+        if self.written is not None and self.written.learner != header.learner:
+            self._versions.add()  # the last one before a promotion
         self.identity = self._file.write(header, copy)
         self.n_bytes = self.identity.size
         self.written = header
+        self._versions.published(header)
         if self.failed:
             log.info("published %s again", self._file.path)
         self.failed = False
@@ -275,6 +282,10 @@ class Publisher(Listener):
         Returns what the run's keys are read with: see `VersionHeader`.
     decoder
         Describes how the run reads records: see `VersionHeader`.
+    code
+        See `VersionHeader`.
+    versions
+        Keeps some versions; None: only the newest is kept.
     resumable
         Whether this run continues or repeats the one that published the file that is there, as a
         run on a log does. Otherwise it publishes from its first event.
@@ -328,6 +339,8 @@ class Publisher(Listener):
         series_inputs: Sequence[str] = (),
         keys: Callable[[], Mapping[str, Any] | None] = lambda: None,
         decoder: Mapping[str, Any] | None = None,
+        code: Mapping[str, str] | None = None,
+        versions: Versions | None = None,
         resumable: bool = False,
     ) -> None:
         if seconds < 0.0:
@@ -341,17 +354,18 @@ class Publisher(Listener):
         self._n_learned = n_learned
         self._stream, self._topic_id, self._configuration = stream, topic_id, configuration
         self._series_inputs = tuple(series_inputs)
-        self._keys, self._decoder = keys, decoder
+        self._keys, self._decoder, self._code = keys, decoder, code or {}
         self._seconds = seconds
         self._positions = dict(positions or {})
-        self._file = VersionFile(self.path)
+        self._versions = versions or Versions(self.path)
+        self._file = self._versions.newest
         self._file.remove_partial()
-        self._writer = Writer(self._file)
+        self._writer = Writer(self._file, self._versions)
         self._n = 0  # labelled events seen here
         self._due = perf_counter()
         self._pauses: deque[float] = deque(maxlen=100)
         before = self._before()
-        self._version = 0 if before is None else before.version
+        self._version = max([0 if before is None else before.version, *self._versions.kept()])
         # On a log, a learner that has learned nothing yet does not replace the one that is there.
         self._unpublished = before is None or not resumable
         self._hold: Mapping[StreamPartition, int] = {}
@@ -361,6 +375,7 @@ class Publisher(Listener):
                 "rebuild: it will be replaced. If that learner still runs, give each its folder",
                 self.path,
             )
+            self._versions.add()
             self._unpublished = self._n_learned is not None and self._n_learned() > 0
         elif before is not None and resumable:
             self._hold = before.positions
@@ -488,6 +503,8 @@ class Publisher(Listener):
             series_inputs=self._series_inputs,
             keys=self._keys(),
             decoder=self._decoder,
+            code=self._code,
+            release=versions()["iln-stream"],
         )
         self._unpublished = False
         self._writer.write(header, copy)

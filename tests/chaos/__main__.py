@@ -27,6 +27,7 @@ from chaos.learner_kills import kill_learners
 from chaos.load import load
 from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_in_one_order, kill_joiners
+from chaos.version_kills import kill_publishers
 from chaos.worker_kills import kill_workers
 
 BOTH = (False, True)
@@ -67,6 +68,7 @@ OF_ANY_LOG = (
 OF_EMBEDDED_LOGS = (
     *OF_ANY_LOG,
     Kills("labels of another log", kill_joiners, "label_kills", 2, 1_500, BOTH, N_PARTITIONS),
+    Kills("versions and a pin", kill_publishers, "kills", 4, 600),
     Kills("workers or their supervisor", kill_workers, "worker_kills", 2, 500, BOTH, N_PARTITIONS),
 )
 

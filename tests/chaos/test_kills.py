@@ -15,6 +15,7 @@ from chaos.keyed_kills import LIVE, kill_keyed_learners
 from chaos.late_kills import CASES, kill_late_learners
 from chaos.logs import TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_joiners
+from chaos.version_kills import kill_publishers
 
 MakeLog = Callable[..., TestedLog]
 LOGS = ["embedded", pytest.param("kafka", marks=pytest.mark.thorough)]
@@ -47,6 +48,14 @@ def test_forecasts_survive_kills(
         make_log(kind), tmp_path, n_kills=2, per_kill=800, seed=1, more=ONCE, series=series
     )
     assert outcome.faults(exactly_once=True) == []
+
+
+@pytest.mark.thorough
+def test_versions_survive_kills(make_log: MakeLog, tmp_path: Path) -> None:
+    """A learner that publishes, killed at random moments, keeps whole versions in order, and a
+    pinned one stays what it was: its records alone make the same learner."""
+    found = kill_publishers(make_log("embedded"), tmp_path, n_kills=3, per_kill=1_500, seed=1)
+    assert found.faults(exactly_once=True) == []
 
 
 @pytest.mark.thorough

@@ -6,12 +6,13 @@ import json
 
 import pytest
 from rich.console import Console
-from support.embedded_log import append
+from support.embedded_log import append, values
 from support.kafka_topics import produce
 from support.saved_state import saved
 
 from iln_stream.cli.run import read_until, rebuild_learners
 from iln_stream.service import Service, Settings
+from iln_stream.streams.sqlite import Retention, trim
 
 
 def test_until_and_skip(broker, topic, command, tmp_path, caplog):
@@ -42,6 +43,32 @@ def test_invalid_flags(flag, command):
     done = command("rebuild", "--snapshots=state", flag)
     assert done.code == 2
     assert f"error: {flag.replace('=', ' ')}: give " in done.err
+
+
+def test_forget(tmp_path, command):
+    """Values are forgotten for good, with a report; without a value, the flag gives up what the log
+    lacks, wherever it stands."""
+    events = [{"x": {"card": f"c{n % 3}"}, "y": n, "id": f"e{n}"} for n in range(30)]
+    append(tmp_path / "log.db", [json.dumps(each).encode() for each in events])
+    run = (
+        *(f"--source=sqlite:{tmp_path / 'log.db'}", f"--snapshots={tmp_path / 's'}"),
+        *("--learner=pool", '--learner-options={"size": 16}'),
+    )
+    assert command("run", *run, "--stop-at-end", "--metrics-port=0").code == 0
+    done = command("rebuild", *run, "--forget", "card=c1", "--forget=id=e2")
+    assert done.code == 0, done.err
+    said = done.err.replace("\n", " ")
+    assert "found 11 records with the values, and 0 labels" in said
+    assert "log.db: 11 records erased" in said
+    assert (saved(tmp_path / "s", "log-events").n_events, len(values(tmp_path / "log.db"))) == (
+        19,
+        19,
+    )
+    trim(tmp_path / "log.db", "events", Retention(records=5))
+    assert "log holds only" in command("rebuild", *run).err.replace("\n", " ")
+    for flags in (("--forget", *run), (*run, "--forget")):
+        assert command("rebuild", *flags).code == 0
+    assert saved(tmp_path / "s", "log-events").n_events < 5
 
 
 def test_time_with_an_offset():

@@ -1,5 +1,6 @@
 """Embedded logs: topics in an SQLite file, for one machine without a broker."""
 
+from iln_stream.streams.sqlite.erasing import erase
 from iln_stream.streams.sqlite.log import SqliteLog
 from iln_stream.streams.sqlite.records import partition_of_key
 from iln_stream.streams.sqlite.topics import (
@@ -33,6 +34,7 @@ __all__ = [
     "Topic",
     "TopicState",
     "create_topic",
+    "erase",
     "partition_of_key",
     "readers",
     "set_retention",

@@ -9,6 +9,7 @@ from iln_stream.errors import SourceError
 from iln_stream.streams.base import Record, Start
 from iln_stream.streams.log import LogPartition
 from iln_stream.streams.sqlite.database import Database
+from iln_stream.streams.sqlite.erasing import ERASED
 from iln_stream.streams.sqlite.records import first_record, loaded_text, n_intact, partitions_of
 from iln_stream.streams.sqlite.topics import require_topic
 
@@ -82,6 +83,7 @@ class SqliteLog(LogPartition):
     ) -> None:
         super().__init__(stream, partition)
         self._database = Database(path, create=False)
+        self._reached = 0
         self._read_version: int | None = None  # data version when the end was last reached
         try:
             with self._database.read() as connection:
@@ -122,7 +124,7 @@ class SqliteLog(LogPartition):
         if not records:
             self._database.check_same_file()
             return [], self._position, self._end
-        return records, records[-1].offset + 1, self._end
+        return records, self._reached, self._end
 
     def _next_batch(self) -> list[Record]:
         """Return the records at the position; none if it is the end."""
@@ -147,10 +149,15 @@ class SqliteLog(LogPartition):
         if reached == self._end:
             self._read_version = version
         origin = self.origin
-        return [
+        records = [
             _record((offset, value, origin, time, loaded_text(key) if type(key) is bytes else key))
             for offset, value, time, key, _ in rows
+            if key != ERASED
         ]
+        self._reached = reached
+        if not records:  # all were erased
+            self._position = reached
+        return records
 
     def _damaged(self, offset: int) -> SourceError:
         return SourceError(

@@ -62,6 +62,20 @@ GRAPHS = (
         (Query(api_rate("iln_api_model_failures_total", by="model"), "{{model}}"),),
     ),
     Graph(
+        "Version that predicts",
+        "Number of the version, and whether it is pinned.\n\nHealthy: it grows while the learner "
+        "learns, unless it is pinned: `iln-stream versions --unpin`.",
+        Short,
+        (Query("iln_api_model_version", "{{model}}, pinned {{pinned}}"),),
+    ),
+    Graph(
+        "Recorded answers",
+        "Predictions recorded by the setting answers, and lost, per second.\n\nHealthy: none lost; "
+        "the API's log has the reason.",
+        CountsPerSecond,
+        (Query(api_rate("iln_api_answers_total", by="outcome"), "{{outcome}}"),),
+    ),
+    Graph(
         "Predictions and events",
         "Predictions answered, events and labels appended, and repeats not appended, per second."
         "\n\nHealthy: what the clients send. Many repeats: a client repeats requests that were "

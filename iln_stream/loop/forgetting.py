@@ -1,0 +1,131 @@
+"""Whose records are never learned again."""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from iln_stream.errors import RefusedError
+from iln_stream.files import make_folder, read_stored, sync_folder, write_whole
+from iln_stream.records import MalformedError
+from iln_stream.records.fields import RECORDS_KEY
+from iln_stream.records.values import as_text
+from iln_stream.streams import Record
+
+_FILE = "forgotten.json"
+_DIGITS = 32
+
+
+class Forgotten:
+    """The values of fields whose records are forgotten, in a file beside the snapshots.
+
+    The file has salted digests of the values, and not the values: it is itself about people.
+
+    Parameters
+    ----------
+    folder
+        The folder of all snapshots.
+
+    Attributes
+    ----------
+    unfinished : bool
+        Whether records of these values may still be where they have to be removed.
+
+    Raises
+    ------
+    RefusedError
+        When the file can't be read.
+
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _FILE
+        self._salt, self.values = secrets.token_hex(8), list[tuple[str, str]]()
+        self.unfinished = False
+        try:
+            stored = json.loads(read_stored(self._path))
+            self._salt, self.unfinished = str(stored["salt"]), bool(stored["unfinished"])
+            self.values = [(str(name), str(digest)) for name, digest in stored["values"]]
+        except FileNotFoundError:
+            pass
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise RefusedError(
+                f"{self._path} can't be read ({error!r}), and whose records are forgotten is not "
+                "known: put back a copy; or delete it, and forget them again"
+            ) from error
+
+    def add(self, name: str, value: str) -> None:
+        """Forget the records whose field has a value; `save` remembers it."""
+        if (entry := (name, self._digest(value))) not in self.values:
+            self.values.append(entry)
+
+    def save(self, *, unfinished: bool) -> None:
+        """Store the values durably, and whether the removal of records is not finished."""
+        fields = {"salt": self._salt, "values": self.values, "unfinished": unfinished}
+        content = json.dumps(fields).encode()
+        make_folder(self._path.parent)
+        write_whole(self._path, lambda file: file.write(content))
+        sync_folder(self._path.parent)
+
+    def has(self, fields: Mapping[str, Any], key: str | None) -> bool:
+        """Return whether a record with these fields, and this key, is forgotten."""
+        for name, digest in self.values:
+            value = key if name == RECORDS_KEY else _at(fields, name)
+            if value is not None and self._digest(value) == digest:
+                return True
+        return False
+
+    def _digest(self, value: str) -> str:
+        data = f"{self._salt}{value}".encode(errors="surrogatepass")
+        return hashlib.sha256(data).hexdigest()[:_DIGITS]
+
+
+Reading = tuple[Callable[[Any], Mapping[str, Any]], str | None]
+"""Makes fields of a payload, and the name of the one that is the id."""
+
+
+class Forgets:
+    """Says which records of a run are left out.
+
+    Attributes
+    ----------
+    ids : set of str
+        Ids of events that are forgotten, whose labels are, too.
+
+    """
+
+    def __init__(
+        self, forgotten: Forgotten, events: Reading, of_others: Mapping[str, Reading]
+    ) -> None:
+        self._forgotten, self._events, self._of_others = forgotten, events, of_others
+        self.ids: set[str] = set()
+
+    def read(self, record: Record) -> tuple[bool, str | None]:
+        """Return whether a record is forgotten by a value, and its id."""
+        parse, id_field = self._of_others.get(record.origin.stream, self._events)
+        fields: Mapping[str, Any] = {}
+        with suppress(MalformedError):  # it may have a key all the same
+            fields = parse(record.payload)
+        return self._forgotten.has(fields, record.key), _at(fields, id_field or "id")
+
+    def __call__(self, record: Record) -> bool:
+        """Return whether a record is forgotten."""
+        has, record_id = self.read(record)
+        return has or record_id in self.ids
+
+
+def _at(fields: Mapping[str, Any], path: str) -> str | None:
+    """Return the text of a dotted path, also below the `x` of an event; None: there is none."""
+    for root in (fields, fields.get("x")):
+        value: Any = root
+        if isinstance(root, Mapping) and path in root:
+            value = root[path]
+        else:
+            for name in path.split("."):
+                value = value.get(name) if isinstance(value, Mapping) else None
+        if value is not None:
+            return as_text(value)
+    return None

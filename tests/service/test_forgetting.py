@@ -1,0 +1,176 @@
+"""`rebuild --forget card_id=c17`: nobody can tell that they were there."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.embedded_log import append, settings_of, values
+from support.saved_state import Saved, saved
+
+from iln_stream.errors import RefusedError
+from iln_stream.service import Service, Settings, rebuild
+from iln_stream.service.rebuild import Erasure
+from iln_stream.settings import SettingsError
+from iln_stream.streams import NewRecord
+from iln_stream.streams.sqlite import erase
+
+WHO = "card-of-mine-17"
+
+
+def records(numbers: range) -> list[NewRecord]:
+    """Return events of five cards, and 20 records later the label of each, by an id alone."""
+    found = []
+    for n in numbers:
+        for age in (0, 20):
+            k = n - age
+            card = WHO if k % 5 == 3 else f"c{k % 5}"
+            fields: dict[str, Any] = {"id": f"{card}/{k}"}
+            if age:
+                fields["y"] = float(k % 7)
+            else:
+                at = f"2026-01-01T00:{k // 60:02}:{k % 60:02}Z"
+                fields |= {"card_id": card, "amount": k % 11 + 0.5, "at": at}
+            if k >= 0:
+                value = json.dumps(fields).encode()
+                found.append(NewRecord(value, card, f"{age}{fields['id']}", 1.7e9 + n))
+    return found
+
+
+def settings(path: Path, **more: Any) -> Settings:
+    given = {
+        "target": "y", "id_field": "id", "time_field": "at", "pending_events": 50,
+        "recent_ids": 100, "learner": "infinite-layer", "learner_options": {"profile": "fast"},
+        "aggregates": {"n": {"how": "count", "by": "card_id", "over": "1h"},
+                       "mean_y": {"how": "label_mean", "by": "card_id"}},
+        "predictions": f"sqlite:{path}#p", "publish": str(path.parent / "models"),
+        "by_key": "card_id", "version_seconds": 1e-9,
+    }  # fmt: skip
+    return settings_of(path, **{**given, **more})
+
+
+def run(path: Path, **more: Any) -> Saved:
+    Service(settings(path, **more)).run()
+    return saved(path.parent / "state", "log-events")
+
+
+def same(ours: Saved, theirs: Saved) -> list[str]:
+    """Return the parts of the states that differ, apart from how many records were read."""
+    for each in (ours, theirs):
+        del each.state["learner"]["keys"]
+    return [name for name, bits in theirs.bits.items() if ours.bits[name] != bits]
+
+
+def fill(path: Path, records: list[NewRecord], *, never_seen: bool) -> None:
+    """Append records; erase those of the card before anybody has read them."""
+    places = append(path, records)
+    offsets = [p.offset for p, each in zip(places, records, strict=True) if each.key == WHO]
+    if never_seen:
+        erase(path, "events", {0: offsets})
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> tuple[Path, Path]:
+    """A log that a run has learned, and one that never had the records of one card."""
+    ours, theirs = tmp_path / "ours" / "log.db", tmp_path / "theirs" / "log.db"
+    for path in (ours, theirs):
+        path.parent.mkdir()
+        fill(path, records(range(100)), never_seen=path == theirs)
+        run(path)
+    return ours, theirs
+
+
+def test_as_if_never_seen(logs: tuple[Path, Path]) -> None:
+    """The state is to the bit that of a run that never saw these events and labels; so is that of
+    the next run, and of another rebuild, which pass over later ones, too."""
+    ours, theirs = logs
+    before = saved(ours.parent / "state", "log-events")
+    assert same(before, saved(theirs.parent / "state", "log-events"))
+    erasure = Erasure([f"card_id={WHO}"])
+    rebuild(settings(ours), erasure=erasure)
+    assert erasure.report[0] == "found 20 records with the values, and 16 labels"
+    rebuilt = saved(ours.parent / "state", "log-events")
+    assert same(rebuilt, saved(theirs.parent / "state", "log-events")) == []
+    later = [each for each in records(range(100, 120)) if b'"y"' not in each.value]
+    for path in logs:
+        fill(path, later, never_seen=path == theirs)
+    assert same(run(ours), run(theirs)) == []
+    rebuild(settings(ours))
+    assert same(saved(ours.parent / "state", "log-events"), run(theirs)) == []
+
+
+def places_of_who(path: Path) -> list[str]:
+    """Return the files of a run that have the id of the card."""
+    files = [file for file in path.parent.rglob("*") if file.is_file()]
+    return [file.name for file in files if WHO.encode() in file.read_bytes()]
+
+
+def test_nothing_is_left(logs: tuple[Path, Path]) -> None:
+    """Their id is in no file: log, predictions, dead letters, snapshots, blocks, keys, versions,
+    list of the forgotten; other records are where they were."""
+    ours, _ = logs
+    assert {"log.db", "keys.db"} < set(places_of_who(ours))
+    others = [value for value in values(ours) if WHO.encode() not in value]
+    erasure = Erasure([f"card_id={WHO}"])
+    rebuild(settings(ours), erasure=erasure)
+    assert places_of_who(ours) == []
+    assert values(ours) == others
+    assert "versions removed" in "\n".join(erasure.report)
+    assert not [*(ours.parent / "models").rglob("*.model")]
+    run(ours)
+    assert places_of_who(ours) == []
+    assert [*(ours.parent / "models").rglob("*.model")]
+
+
+def test_by_the_records_key(logs: tuple[Path, Path]) -> None:
+    """A record's own key finds it, too, whatever is in it."""
+    ours, theirs = logs
+    rebuild(settings(ours), erasure=Erasure([f"@key={WHO}"]))
+    rebuilt = saved(ours.parent / "state", "log-events")
+    assert same(rebuilt, saved(theirs.parent / "state", "log-events")) == []
+
+
+@pytest.mark.parametrize("at", ["one_source", "_remove_versions"])
+def test_interrupted(logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    """After a command that was interrupted, a run is refused until a rebuild has completed it."""
+    ours, theirs = logs
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["iln_stream.service.rebuild"], at, lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            rebuild(settings(ours), erasure=Erasure([f"card_id={WHO}"]))
+    with pytest.raises(RefusedError, match="iln-stream rebuild"):
+        run(ours)
+    rebuild(settings(ours))
+    assert places_of_who(ours) == []
+    assert same(run(ours), saved(theirs.parent / "state", "log-events")) == []
+
+
+def test_history(tmp_path: Path) -> None:
+    """Files that are learned before the log are read without them, and are the user's to clean."""
+    rows = [f"{card},{n}.5,{n % 7}" for n in range(20) for card in ("c1", WHO)]
+    given = {"pending_events": None, "id_field": None, "time_field": None, "aggregates": {},
+             "recent_ids": None, "start": "earliest"}  # fmt: skip
+    states = []
+    for name, kept in (("ours", rows), ("theirs", [row for row in rows if WHO not in row])):
+        path = tmp_path / name / "log.db"
+        path.parent.mkdir()
+        file = path.parent / "history.csv"
+        file.write_text("\n".join(["card_id,amount,y", *kept]))
+        event = b'{"card_id": "c1", "amount": 2.0, "y": 1.0}'
+        append(path, [NewRecord(event, timestamp=1.7e9)] * 5)
+        run(path, **given, warm_start=[str(file)])
+        if name == "ours":
+            erasure = Erasure([f"card_id={WHO}"])
+            rebuild(settings(path, **given, warm_start=[str(file)]), erasure=erasure)
+            assert f"{file}: their records were left out" in "\n".join(erasure.report)
+        states.append(saved(path.parent / "state", "log-events"))
+    assert same(*states) == []
+
+
+@pytest.mark.parametrize("value", ["c17", "=c17", "card_id="])
+def test_what_to_forget(logs: tuple[Path, Path], value: str) -> None:
+    """A value without a field, or without anything, is refused before anything changes."""
+    with pytest.raises(SettingsError, match=f"--forget {value}: give FIELD=VALUE"):
+        rebuild(settings(logs[0]), erasure=Erasure([value]))
+    assert not (logs[0].parent / "state" / "forgotten.json").exists()
