@@ -234,7 +234,12 @@ def test_the_model(learner_and_api):
 def test_probes(api):
     """Both probes answer; /ready gives no reasons when ready."""
     assert api.http.get("/live").json() == {"live": True}
-    assert api.http.get("/ready").json() == {"ready": True, "reasons": [], "degraded": []}
+    (version,) = api.http.get("/ready").json()["versions"].values()
+    assert version > 0
+    assert api.http.get("/ready").json() == {
+        "ready": True, "reasons": [], "degraded": [], "pinned": [],
+        "versions": {"log-events-0": version},
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
