@@ -260,8 +260,8 @@ class ModelMetrics(Listener):
             MetricSpec(
                 "iln_dead_letters_total",
                 "counter",
-                "Malformed records, events on which the learner failed, refused labels, and expired "
-                "events with pending_expired = write.",
+                "Malformed records, events on which the learner failed, refused labels, and events "
+                "that expired with pending_expired = write.",
                 lambda: self.n_dead_letters,
             ),
             MetricSpec(

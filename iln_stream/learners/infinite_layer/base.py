@@ -310,8 +310,8 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
 
         It is the mean absolute contribution of the input, as `explain_one` returns it, in
         remembered events that are compared with each other. The last targets, which some experts
-        also use, are left out. Hashed categories of a field have the share of their effects in the variance of
-        predictions. Empty before there are two events that differ.
+        also use, are left out. Hashed categories of a field have the share of their effects in
+        the variance of predictions. Empty before there are two events that differ.
         """
         return self._with_effects(super().relevance)
 

@@ -44,7 +44,8 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
     times the squared weights. An event t events ago counts by the power t of `forgetting`, by its
     own weight, and by a Huber weight. Targets are scaled by their running mean and three standard
     deviations. A hidden unit is the `activation` of w z + b, with z the inputs. Each event takes
-    O(D^2) time, D = `n_features` + inputs + 1, in double precision. Inputs and targets are scaled online, so they may be raw.
+    O(D^2) time, D = `n_features` + inputs + 1, in double precision. Inputs and targets are scaled
+    online, so they may be raw.
 
     The forgotten part of the penalty is restored, one weight at each event: the covariance never
     winds up in directions without input.
