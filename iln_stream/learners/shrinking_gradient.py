@@ -174,19 +174,19 @@ class Watch:
 
 @restorable
 class ShrinkingGradient(RestorableLearner, base.Regressor):
-    r"""Online regression with an infinite-layer network, without the kernel trick.
+    """Online regression with an infinite-layer network, without the kernel trick.
 
-    Learns $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ by SHRINKING_GRADIENT [^1] (Algorithm 1),
-    where one can only draw from $\mu$, the distribution of the hidden units. On each event
-    $(x_t, y_t)$, $y_t \in [-1, 1]$,
+    Learns f(x), the mean of psi(x; w) f(w) over hidden units w, by SHRINKING_GRADIENT [^1]
+    (Algorithm 1), where one can only draw from mu, the distribution of the hidden units. On each
+    event t, with inputs x and a target y in [-1, 1],
 
-    1. estimate $E_t$ of $f_t(x_t)$ from $m$ draws (Algorithm 2, `est_scalar_prod`);
-    2. if $|E_t| < 16B$, append $\alpha_t = \eta (y_t - E_t)$ and let $x_t$ join the support;
-    3. otherwise shrink, $\alpha \leftarrow \alpha / 4$, and forget $x_t$.
+    1. estimate f(x) from m draws (Algorithm 2, `est_scalar_prod`): the estimate is E;
+    2. if |E| < 16 B, append the coefficient alpha = step (y - E), and let x join the support;
+    3. otherwise shrink: divide all alphas by 4, and forget x.
 
-    (The paper prints $\alpha_t = -\eta (y_t - E_t)$, against its own Eq. 9.) With $\eta = B /
-    \sqrt T$ and $m = O(B^4 T \log BT)$ draws the expected regret against every $\|f\| \le B$ is
-    $O(B \sqrt T)$ (Theorem 1). The bound covers targets in [-1, 1] and exactly these steps; other
+    (The paper prints alpha = -step (y - E), against its own Eq. 9.) With the step B / sqrt(T) and
+    m = O(B^4 T log(BT)) draws, the expected regret against every f of norm at most B is
+    O(B sqrt(T)) (Theorem 1). The bound covers targets in [-1, 1] and exactly these steps; other
     targets are learned too, without a bound. Neither x nor y is scaled here: see `WinsorisedScaler`
     and `ScaledTarget`.
 
@@ -196,7 +196,7 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
     Parameters
     ----------
     features
-        The family of hidden units, $\mu$ and $\psi$. None: `GaussianFourier()`, random cosines
+        The family of hidden units, mu and psi. None: `GaussianFourier()`, random cosines
         with gamma = 1/d.
     estimator
         How f_t is stored and estimated, by name or as an object. `"sampled"`: Algorithm 2, with
@@ -210,16 +210,16 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
         B, the norm of the comparator functions; at least 1 for Theorem 1, any positive number
         otherwise.
     horizon
-        T, the number of events to come, if known: the step is then $\eta = B / \sqrt T$. None:
-        the anytime step $\eta_t = \min(B / \sqrt t, 1)$, which Theorem 1 does not cover.
+        T, the number of events to come, if known: the step is then B / sqrt(T). None: the
+        anytime step, the smaller of B / sqrt(t) and 1, which Theorem 1 does not cover.
     step
-        $\eta$ itself, which overrides both.
+        The step itself, which overrides both.
     draws
-        m. None: enough to keep the variance of $E_t$ below `variance`,
-        $m_t = \lceil q \|\alpha\|_1^2 / v \rceil$ within [`min_draws`, `max_draws`], q being
-        the family's bound on $E[\psi^2 \psi'^2]$.
+        m. None: enough to keep the variance of E below `variance`, v: the square of the sum of all
+        |alpha|, times q / v, within [`min_draws`, `max_draws`]. q is the family's bound on the mean
+        of psi^2 psi'^2.
     variance
-        v, the tolerated variance of $E_t$ when `draws` is None.
+        v, the tolerated variance of E when `draws` is None.
     min_draws, max_draws
         The fewest and the most draws when `draws` is None. Once `max_draws` binds, the variance may
         exceed `variance`: a warning is given once, and `n_capped` counts such events.
@@ -307,10 +307,10 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
         self._latest_estimate: tuple[bytes, Estimate] | None = None
 
     def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
-        r"""Take one step of Algorithm 1 on the event (x, y), whose loss has the weight w.
+        """Take one step of Algorithm 1 on the event (x, y), whose loss has the weight w.
 
-        The step is then $\alpha_t = \eta w / r_t (y_t - E_t)$, $r_t$ being the root mean square of
-        all weights so far, and at least 1; with $\eta w / r_t$ at most 1 (or $\eta$): no step
+        The step is then multiplied by w / r, r being the root mean square of all weights so far,
+        and at least 1; the product is at most 1 (or the step itself): no step
         overshoots its target. Step 2's test is that of E_t alone, whatever the weight. An event of
         weight 0 can only shrink: its x does not join the support, and `estimate_average` leaves it
         out.

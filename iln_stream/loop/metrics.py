@@ -260,7 +260,8 @@ class ModelMetrics(Listener):
             MetricSpec(
                 "iln_dead_letters_total",
                 "counter",
-                "Malformed records, and events on which the learner failed.",
+                "Malformed records, events on which the learner failed, refused labels, and events "
+                "that expired with pending_expired = write.",
                 lambda: self.n_dead_letters,
             ),
             MetricSpec(
@@ -286,8 +287,8 @@ class ModelMetrics(Listener):
             MetricSpec(
                 "iln_consumer_lag_records",
                 "gauge",
-                "Offsets from the last learned record to the end of the source; the end is looked "
-                "up when records are fetched.",
+                "Records of the source that were not read yet; the end is looked up when records "
+                "are fetched. Read events may wait for a label: see iln_pending_events.",
                 lambda: self._lag,
             ),
             MetricSpec(

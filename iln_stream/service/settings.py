@@ -232,7 +232,8 @@ class FieldSettings(SettingsGroup):
     target: FieldName | None = Field(
         default=None,
         description="Field that holds the label (`price`, or nested: `sale.price`). If this or "
-        "another field setting is set, records are read in their own format; otherwise a record "
+        "another setting of fields is set, such as `types` or `time_features`, records are read in "
+        "their own format; otherwise a record "
         'is `{"x": {inputs}, "y": label}`.',
     )
     features: TextList = Field(
@@ -438,7 +439,7 @@ class LabelSettings(SettingsGroup):
         ge=1,
         description="Number of predicted events that may wait for their label, which a later "
         "record with their id brings. When full, the oldest expires. Unset: late labels become "
-        "dead letters.",
+        "dead letters, so set it with `labels`.",
     )
     pending_seconds: Seconds | None = Field(
         default=None,
@@ -513,7 +514,7 @@ class LearnerSettings(SeedSettings):
     learner: Annotated[str, "NAME"] = Field(
         default="infinite-layer",
         description="`infinite-layer`, or `infinite-layer-classifier` if labels are classes: the "
-        "most accurate, nothing to tune. Others: `package.module:attribute` of a River regressor, "
+        "most accurate. Others: `package.module:attribute` of a River regressor, "
         "classifier or pipeline, or of a function that returns one; `shrinking-gradient`, "
         "the paper's algorithm, by default with a budget of 1,000 points, step 0.1, variance "
         "0.005 and at most 5,000 draws, which Theorem 1 does not cover; and `pool`, the same steps "
@@ -530,7 +531,7 @@ class LearnerSettings(SeedSettings):
         examples=[{"budget": 500}],
         description="Arguments of the learner: "
         "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`; "
-        "docs/settings.md lists all of them.",
+        "the page of settings lists all of them at its end.",
     )
     prediction_quantiles: NumberList = Field(
         default=(),

@@ -146,10 +146,11 @@ def test_a_saved_model_goes_on_bit_for_bit(saved):
 
 
 def test_a_model_without_a_state(saved):
-    """It is refused by name, and an earlier file stays."""
+    """It is refused by name, with what to save instead, and an earlier file stays."""
     _, path = saved
     before = path.read_bytes()
-    with pytest.raises(StateError, match="LinearRegression has no state"):
+    remedy = r'iln_stream\.save\(model\["InfiniteLayerRegressor"\], path\)'
+    with pytest.raises(StateError, match=f"LinearRegression has no state.*{remedy}"):
         iln_stream.save(linear_model.LinearRegression(), path)
     assert path.read_bytes() == before
 

@@ -55,8 +55,7 @@ class ContestRegressor(Contest[float], base.Regressor):
     Examples
     --------
     >>> from river import datasets, linear_model, preprocessing
-    >>> from iln_stream import InfiniteLayerRegressor
-    >>> from iln_stream.learners.contest import ContestRegressor
+    >>> from iln_stream import ContestRegressor, InfiniteLayerRegressor
     >>> model = ContestRegressor(
     ...     {
     ...         "linear": preprocessing.StandardScaler() | linear_model.LinearRegression(),

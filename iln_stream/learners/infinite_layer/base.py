@@ -308,10 +308,10 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
     def relevance(self) -> dict[Any, float]:
         """Share of each input in how far it moves predictions; they sum to one.
 
-        The mean absolute contribution to the prediction, as of `explain_one`, of remembered events
-        compared with each other: see `mean_contributions`; of a field whose categories are hashed,
-        which are not remembered, the share of their effects in the variance of predictions. Empty
-        before there are two events that differ.
+        It is the mean absolute contribution of the input, as `explain_one` returns it, in
+        remembered events that are compared with each other. The last targets, which some experts
+        also use, are left out. Hashed categories of a field have the share of their effects in
+        the variance of predictions. Empty before there are two events that differ.
         """
         return self._with_effects(super().relevance)
 

@@ -45,7 +45,7 @@ def _with_past(state: StateDict) -> StateDict:
 
 @restorable
 class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatchClassifier):
-    """Online classification on raw streams, with nothing to tune.
+    """Online classification on raw streams, with little to tune: `profile`.
 
     Experts of two kinds predict the classes. Ridges like those of `InfiniteLayerRegressor`, on 256
     units (`dense`, `sparse`, `sharp`: cosines or rectifiers of some inputs) or on the inputs

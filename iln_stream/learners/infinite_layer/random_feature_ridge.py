@@ -37,17 +37,15 @@ def features_wanted(n_events: int) -> int:
 
 @restorable
 class RandomFeatureRidge(EngineLearner, base.Regressor):
-    r"""Ridge regression on random features [^1], by exact recursive least squares.
+    """Ridge regression on random features [^1], by exact recursive least squares.
 
-    Learns $f(x) = \theta \cdot \phi(z)$, z the standardised inputs and $\phi$ consisting of
-    `n_features` hidden units $\sigma(w \cdot z + b)$, the inputs themselves and a constant, with
-
-    $$\theta_t = \arg\min_\theta \lambda \|\theta\|^2
-    + \sum_{i \le t} \rho^{t - i} w_i h_i (y_i - \theta \cdot \phi(z_i))^2,$$
-
-    where $\rho$ is `forgetting`, $w_i$ the event's weight, $h_i$ a Huber weight and y scaled by its
-    running mean and three standard deviations. Each event takes O(D^2) time, D = `n_features` +
-    inputs + 1, in double precision. Inputs and targets are scaled online, so they may be raw.
+    Learns a linear function of `n_features` hidden units, of the standardised inputs themselves and
+    of a constant. Its weights minimise the sum of the squared errors so far, plus `regularization`
+    times the squared weights. An event t events ago counts by the power t of `forgetting`, by its
+    own weight, and by a Huber weight. Targets are scaled by their running mean and three standard
+    deviations. A hidden unit is the `activation` of w z + b, with z the inputs. Each event takes
+    O(D^2) time, D = `n_features` + inputs + 1, in double precision. Inputs and targets are scaled
+    online, so they may be raw.
 
     The forgotten part of the penalty is restored, one weight at each event: the covariance never
     winds up in directions without input.
@@ -57,13 +55,13 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
     n_features
         M, the number of hidden units; `features_wanted(n)` gives the number that n events can use.
     regularization
-        $\lambda$, the penalty on the squared weights.
+        The penalty on the squared weights.
     forgetting
-        $\rho$ in (0, 1]; 1 forgets nothing.
+        In (0, 1]; 1 forgets nothing.
     huber
         An error beyond this many running mean absolute errors counts linearly.
     activation
-        $\sigma$: "cos" or "relu".
+        "cos" or "relu".
     bandwidth
         Units have w ~ N(0, 2 bandwidth / d I): larger is wigglier.
     sampling

@@ -53,39 +53,45 @@ def _with_plain_forecasts(state: StateDict) -> StateDict:
 
 @restorable
 class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegressor):
-    r"""Online regression on raw streams, with nothing to tune.
+    """Online regression on raw streams, with little to tune: `profile` and `loss`.
 
-    Mixes several models (experts), many of them infinite-layer networks
-    $f(x) = E_{w \sim \mu}[\psi(x; w) f(w)]$ whose $\mu$, the distribution of the hidden units, is
-    learned, too. An event is processed in these steps:
+    Mixes several models, the experts below. Many are infinite-layer networks: the mean of
+    psi(x; w) f(w) over hidden units w, whose distribution is learned, too. Inputs are finite
+    numbers of any scale; names may be absent, constant or new. None, nan and texts are refused: put
+    `RecordInputs()` in front. Integer codes are read as quantities: declare them there as
+    categories.
 
-    1. **Inputs** of any scale and offset are standardised by running statistics that are robust to
-       outliers. They may be missing, constant or new; they only have to be finite numbers.
-    2. **Experts** predict. Three are ridge regressions on 320 random hidden units each, solved
-       exactly and recursively [^1]: `dense`, smooth cosines of all inputs; `sparse`, ReLUs of 2 or
-       4 inputs; `recent`, cosines of these that also see the last two targets. `forgetting-rls`, on
-       dense's units, gives older events less weight. `first-order` is Algorithm 1 on a pool of
-       cosines. `linear`, `linear-fast` and `linear-recent` are linear; `running-mean` is the mean,
-       `persistence` the last target. Three are networks whose units keep moving, by gradients of
-       each event and of 15 past ones: `net-piecewise`, `net-smooth` and `net-recent`. Each predicts
-       with averages of its weights over a long and a short time, two experts. `krls-t`, a Gaussian
-       process on a hundred past inputs that forgets old events, follows change. Ridges with next to
-       no weight sleep after 4,096 events, and start over when the error doubles.
-    3. A **mixing rule** weighs networks and `krls-t` by their regrets (`MLPoly`), so that the
-       mixture is not much worse than the best of them. A second rule weighs this mixture and the
-       other experts, by squared errors; the result is a `mean`. A last such rule, by absolute
-       errors, weighs that mean; `median`, the median target of events with about the same
-       predicted mean; `neighbours`, the median target of the events nearest in the relevant inputs;
-       and `nearest-as-of`, the target of the event whose inputs had the most similar deviations,
-       each scaled by the statistics at its own event. The prediction therefore approaches the
-       conditional median; see `loss`.
-    4. **Plain forecasts**, in the target's units and outside of any clip, are mixed with that
-       prediction: the last target, least squares on changes, on inputs and on the values of inputs
-       with few, the last season, and the best of all so far; see `PlainForecasts`. They follow
-       growth, bursts and seasons.
-    5. **Learning.** After 64, 128, ..., 2048 events the units are redrawn from a prior reshaped by
-       the average outer product of the learned function's gradients [^2], and trained on the last
-       2048 events, 64 per new event. `sparse` continues to be redrawn while the stream runs.
+    `expert_weights` has the weight of each expert in the prediction:
+
+    ======================================== ====================================================
+    expert                                   predicts by
+    ======================================== ====================================================
+    ``dense``, ``sparse``                    ridge regression on 320 random hidden units [^1]
+                                             (smooth cosines of all inputs; ReLUs of 2 or 4)
+    ``recent``                               the same; its units also see the last two targets
+    ``forgetting-rls``                       dense's units, with less weight for older events
+    ``first-order``                          Algorithm 1 on a pool of cosines
+    ``linear``, ``linear-fast``              a linear function of the inputs
+    ``linear-recent``                        a linear function that sees the last two targets
+    ``net-smooth-..``, ``net-piecewise-..``  networks trained on each event and on 15 past ones;
+                                             averages of weights over a long or a short time
+    ``net-recent..``                         such a network that sees the last two targets
+    ``krls-t``                               a Gaussian process on a hundred past inputs
+    ``median``                               the median target of events with such a prediction
+    ``neighbours``                           the median target of events with nearby inputs
+    ``nearest-as-of``                        the target of the event with the most similar inputs
+    ``running-mean``                         the mean target
+    ``persistence``, ``last-value``          the last target, among scaled and among raw targets
+    ``difference``                           the last target and a change learned from the last 12
+    ``seasonal``                             the last target and the change one season ago
+    ``least-squares``, ``indicators``        lines in raw inputs; also an effect of each value of
+                                             inputs with few values
+    ``leader``                               a mean of the raw forecasts, by their errors so far
+    ======================================== ====================================================
+
+    The profile "fast" has one ridge on 64 units that gradients on past events move, the mean, the
+    last target, that ridge stretched to the ends of the targets' range, and the raw forecasts: from
+    `last-value`, `difference`, `seasonal`, `least-squares`, `indicators` and `leader`.
 
     Experts on the last targets assume that each label arrives before the next prediction. If labels
     are late, predict with `predict_token` and learn with `learn_token`: experts then learn from the
@@ -93,11 +99,6 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
 
     Time and memory per event are bounded: O(R^2) for R = 320 units, and about 7 MB at 10 inputs.
     All randomness is a function of the seed and of the number of events learned.
-
-    The profile `"fast"` uses one ridge on 64 sparse cosines whose covariance is kept in blocks of
-    16, the mean, the last target, and the ridge stretched to the ends of the targets' range, under
-    one rule, and the plain forecasts. Its units are never redrawn: gradients on past events move
-    them, so that it keeps learning as long as the stream runs.
 
     Parameters
     ----------
@@ -115,6 +116,21 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         `n_overflowed`. Time and memory grow with its square. Categories, inputs "field=category" of
         value 1, are not left out: those without a column, beyond 32 of a field, are hashed into a
         bounded table of effects on the prediction, and counted in `n_hashed`.
+
+    Notes
+    -----
+    1. **Inputs** are standardised by running statistics that are robust to outliers.
+    2. **A mixing rule** weighs networks and `krls-t` by their regrets (`MLPoly`), so that the
+       mixture is not much worse than the best of them. A second rule weighs this mixture and most
+       other experts by squared errors; the result is a `mean`. A third rule weighs that mean,
+       `median`, `neighbours` and `nearest-as-of` by absolute errors. So the prediction approaches
+       the conditional median; see `loss`.
+    3. **Raw forecasts**, in the target's units and outside of any clip, are mixed with that
+       prediction; see `PlainForecasts`. They follow growth, bursts and seasons.
+    4. **Learning.** After 64, 128, ..., 2048 events the units are redrawn from a prior reshaped by
+       the average outer product of the learned function's gradients [^2], and trained on the last
+       2048 events, 64 per new event. `sparse` continues to be redrawn while the stream runs. Ridges
+       with next to no weight sleep after 4,096 events, and start over when the error doubles.
 
     Examples
     --------
@@ -185,10 +201,11 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
             return look.prediction + sum(look.effects)
 
     def predict_interval(self, x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
-        """Return a finite interval that contains the target of x with probability `level`.
+        """Return a finite interval, which contains the target in the share `level` of the events.
 
-        It also contains the prediction, need not be symmetric about it, and an interval of a higher
-        level contains those of lower ones. Coverage is maintained over time: see `Intervals`.
+        The share holds over the stream, not at each x, and is lower in the first fifty events. Ask
+        before the event is learned. The interval also contains the prediction, and an interval of a
+        higher level contains those of lower ones; see `Intervals`.
 
         Raises
         ------
@@ -239,7 +256,7 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         Nothing is learned, and the result depends only on the learner's state, x and the
         background. See `iln_stream.learners.explaining` for the method and its assumptions. The
         last targets, which are inputs of some experts, stay as they are: what they contribute is in
-        the baseline. It takes about 20 m predictions for 10 inputs and m events of background.
+        the baseline. With 10 inputs and m events of background it costs about 20 x m predictions.
 
         Parameters
         ----------

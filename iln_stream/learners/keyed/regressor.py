@@ -101,15 +101,15 @@ class KeyDescription(NamedTuple):
 
 @restorable
 class KeyedRegressor(RestorableLearner, base.Regressor):
-    r"""Online regression with a small model for each key: each customer, sensor or shop.
+    """Online regression with a small model for each key: each customer, sensor or shop.
 
-    All keys train a global model $g$. The part of the target that $g$ does not explain is predicted
-    for each key $k$ by its own level and slopes, $u_k^\top z$ for $z$ = (1, standardised inputs).
-    The effects $u_k$ are shrunk towards the mean effect; how much depends on how keys vary and how
+    All keys train a global model g. The part of the target that g does not explain is predicted for
+    each key by its own level and slopes, a linear function of the standardised inputs. The levels
+    and slopes are shrunk towards their means over keys; how much depends on how keys vary and how
     noisy targets are (empirical Bayes [^1]). A new key is predicted by what is common to all keys,
-    one with many events by its own model. A mixing rule weighs five experts for each key: $g$; $g$
-    and the level; $g$, level and slopes; these and a level that follows drift; $g$ and the key's
-    last residual. It starts from how the experts did for other keys of the same age, and continues
+    one with many events by its own model. A mixing rule weighs five experts for each key: g; g and
+    the level; g, level and slopes; these and a level that follows drift; g and the key's last
+    residual. It starts from how the experts did for other keys of the same age, and continues
     with the key's own losses.
 
     The global model learns the target minus what the key explains. The state of a key takes at most

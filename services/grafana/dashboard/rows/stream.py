@@ -17,7 +17,7 @@ GRAPHS = (
     ),
     Graph(
         "Lag",
-        "Offsets from the last learned record to the end of the source.\n\n"
+        "Records of the source that were not read yet.\n\n"
         "Healthy: near 0, with brief peaks. Rising: events arrive faster than they are learned. "
         "Empty: the source has no known end.",
         Short,
