@@ -380,6 +380,17 @@ class Recovery:
         return None if self._snapshot is None else self._snapshot.header
 
     @property
+    def path(self) -> Path:
+        """Folder of this reader's snapshots."""
+        return self._folder.path
+
+    @property
+    def others(self) -> list[str]:
+        """Names of the folders beside this one that have snapshots of other logs."""
+        found = {file.parent.name for file in self.path.parent.glob("*/*.snapshot")}
+        return sorted(name for name in found if not name.startswith(f"{self._stream.name}-"))
+
+    @property
     def reached(self) -> Positions:
         """The furthest positions of all snapshots, including unreadable ones.
 
