@@ -68,7 +68,7 @@ class LostPlaceError(SourceError, UnrecoverableError):
 
 
 class LostRecordsError(LostPlaceError):
-    """Retention deleted records before they were learned: `lost`, offsets by topic and partition."""
+    """Retention deleted records before they were learned: `lost`, offsets by partition."""
 
     def __init__(self, lost: Mapping[str, range]) -> None:
         self.lost = lost

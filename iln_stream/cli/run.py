@@ -90,7 +90,7 @@ def _require_learning(n_events: int, n_learned: int) -> None:
 
 
 NOTHING_LEARNED = 3
-"""Exit code of a run to the end of its source that predicted events and whose model never learned one."""
+"""Exit code of a run to the end of its source that predicted events; its model never learned."""
 
 
 def report_results(service: Service, console: Console, number: int | None = None) -> None:
