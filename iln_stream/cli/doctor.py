@@ -154,14 +154,19 @@ def _named(
     settings: Settings, api: ApiSettings | None, *, answers: bool
 ) -> Iterator[tuple[str, Attempt, str]]:
     """Yield what the settings name: the setting, what to try, and what needs it."""
-    source, labels = source_stream(settings), label_stream(settings)
-    outputs = {"dead_letters": dead_letters_address(settings), "predictions": settings.predictions}
+    source = source_stream(settings)
+    streams = {"source": source, "labels": label_stream(settings)}
+    outputs = {"dead_letters": settings.dead_letters, "predictions": settings.predictions}
+    if {"source", "topic"} & settings.model_fields_set:
+        outputs["dead_letters"] = dead_letters_address(settings)
     written = {name: output_stream(settings, each) for name, each in outputs.items() if each}
-    for name, stream in {"source": source, "labels": labels, **written}.items():
+    if source.needs_broker:
+        del streams["source"]  # in the broker's row
+    for name, stream in (streams | written).items():
         if stream is not None and (answers or not stream.needs_broker):
             is_output = name in written
             purpose = "writing" if is_output else "reading"
-            creates = is_output or not (stream.needs_broker or settings.stop_at_end)
+            creates = is_output or (isinstance(stream, SqliteScheme) and not settings.stop_at_end)
             yield name, partial(_opened, stream, creates=creates), purpose
     if settings.snapshots is not None:
         check = answers or not source.needs_broker
