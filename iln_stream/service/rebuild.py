@@ -121,8 +121,8 @@ class Loss(NamedTuple):
         if n_labelled or not n_tried or not self.n_labelled:
             return
         raise NothingLearnedError(
-            f"{self.where}: with these settings none of {n_tried} records has a label that could be "
-            f"learned, and the model has learned {self.n_labelled}. The model was not changed. "
+            f"{self.where}: with these settings none of {n_tried} records has a label that could "
+            f"be learned, and the model has learned {self.n_labelled}. The model was not changed. "
             "Correct the settings of the label; if one that names a field is new, such as "
             "time_features: the first of these lets records be read by their own fields, also "
             'events {"x": {...}, "y": ...}, so set target, too (`iln-stream inspect-source` '
