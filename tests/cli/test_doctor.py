@@ -197,5 +197,5 @@ def test_the_api_in_the_same_file(command, tmp_path):
     """A file's table [api] is checked, too: its files and its port."""
     config = tmp_path / "iln.toml"
     config.write_text('source = "-"\nmetrics_port = 0\n[api]\nport = 0\ntoken_file = "tokens"\n')
-    done = command("doctor", "--config", config)
+    done = command("doctor", "--config", str(config))
     assert (done.code, done.out.splitlines()[-1].endswith(": api.token_file")) == (1, True)
