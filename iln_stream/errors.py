@@ -67,6 +67,20 @@ class LostPlaceError(SourceError, UnrecoverableError):
     """The next records were deleted, or the log is a different one."""
 
 
+class LostRecordsError(LostPlaceError):
+    """Retention deleted records before they were learned: `lost`, offsets by partition."""
+
+    def __init__(self, lost: Mapping[str, range]) -> None:
+        self.lost = lost
+        each = (f"{where}: records {r.start} to {r[-1]}" for where, r in lost.items())
+        super().__init__(
+            f"{', '.join(each)} were deleted by the topic's retention before they were learned. "
+            f"--accept-loss keeps the model and skips these {sum(map(len, lost.values()))} "
+            "offsets; `iln-stream rebuild --forget` discards the model, with all that it learned "
+            "from records that the topic no longer holds"
+        )
+
+
 class ContenderError(IlnError):
     """A challenger failed, and its policy is to stop the run."""
 

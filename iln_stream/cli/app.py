@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import sys
+import tomllib
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -169,11 +170,13 @@ def warm_start(
 
 @app.command(rich_help_panel="Prepare")
 @with_settings
-def doctor(settings: Settings) -> None:
+def doctor(settings: Settings, context: typer.Context) -> None:
     """Check what the settings need; exit with 1 if it is missing."""
     from iln_stream.cli.doctor import examine
 
-    raise typer.Exit(examine(settings, output()))
+    config = context.params["config"]
+    has_api = config is not None and ApiSettings.table in tomllib.loads(config.read_text("utf-8"))
+    raise typer.Exit(examine(settings, output(), ApiSettings.load(config) if has_api else None))
 
 
 @app.command(rich_help_panel="Prepare")

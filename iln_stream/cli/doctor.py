@@ -3,19 +3,30 @@
 import importlib.metadata
 import socket
 import sys
-from collections.abc import Iterator
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from itertools import starmap
+from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from iln_stream.errors import IlnError
+from iln_stream.errors import IlnError, NoStreamError
 from iln_stream.kernels.cpu import BASELINES, VARIABLE, pinned
 from iln_stream.kernels.jit import cache_folder, is_marked
 from iln_stream.learners.warming import public_name
 from iln_stream.service import Settings, build_learner, output_stream, source_stream
-from iln_stream.service.streams import label_stream
+from iln_stream.service.recovery import check_header, folder_of
+from iln_stream.service.streams import dead_letters_address, label_stream, readers
+from iln_stream.serving.settings import ApiSettings
+from iln_stream.snapshots import SnapshotFolder
+from iln_stream.streams import Scheme
+from iln_stream.streams.sqlite.scheme import SqliteScheme
 
 
 class Finding(NamedTuple):
@@ -28,13 +39,20 @@ class Finding(NamedTuple):
     essential: bool = False
 
 
-def examine(settings: Settings, console: Console) -> int:
-    """Print a table of what the settings need; return 1 if something that they need is missing."""
+def examine(settings: Settings, console: Console, api: ApiSettings | None = None) -> int:
+    """Print a table of what the settings need; return 1 if something that they need is missing.
+
+    `api` has the settings of `iln-stream serve`, if they are to be checked, too.
+    """
     findings = [_python(), *_packages(settings), *_cache(settings)]
     if settings.snapshots is not None:
         findings.append(_cpu_baseline())
+    answers = True
     if _needs_broker(settings):
         findings.append(_broker(settings))
+        answers = findings[-1].found
+    if settings.model_fields_set:  # of a run
+        findings += starmap(_tried, _named(settings, api, answers=answers))
     table = Table("", "requirement")
     for name in ("found", "needed for"):
         table.add_column(name, overflow="fold")
@@ -116,6 +134,114 @@ def _cpu_baseline() -> Finding:
     seen = pinned() or f"not set: {VARIABLE}={'|'.join(BASELINES)}"
     purpose = "replays that give the same bits on other CPUs"
     return Finding("CPU baseline", pinned() is not None, seen, purpose)
+
+
+Attempt = Callable[[], str]
+
+
+def _tried(name: str, attempt: Attempt, purpose: str) -> Finding:
+    """Return whether an attempt succeeds, with what it returns, or why it fails."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the run gives them
+            return Finding(name, True, attempt(), purpose, True)
+    except (IlnError, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        return Finding(name, False, why or str(error), purpose, True)
+
+
+def _named(
+    settings: Settings, api: ApiSettings | None, *, answers: bool
+) -> Iterator[tuple[str, Attempt, str]]:
+    """Yield what the settings name: the setting, what to try, and what needs it."""
+    source = source_stream(settings)
+    streams = {"source": source, "labels": label_stream(settings)}
+    outputs = {"dead_letters": settings.dead_letters, "predictions": settings.predictions}
+    if {"source", "topic"} & settings.model_fields_set:
+        outputs["dead_letters"] = dead_letters_address(settings)
+    written = {name: output_stream(settings, each) for name, each in outputs.items() if each}
+    if source.needs_broker:
+        del streams["source"]  # in the broker's row
+    for name, stream in (streams | written).items():
+        if stream is not None and (answers or not stream.needs_broker):
+            is_output = name in written
+            purpose = "writing" if is_output else "reading"
+            creates = is_output or (isinstance(stream, SqliteScheme) and not settings.stop_at_end)
+            yield name, partial(_opened, stream, creates=creates), purpose
+    if settings.snapshots is not None:
+        check = answers or not source.needs_broker
+        yield "snapshots", partial(_resumable, settings, source, check=check), "resuming"
+    if settings.publish is not None:
+        yield "publish", partial(_writable, Path(settings.publish)), "publishing versions"
+    files = {f"warm_start {each}": each for each in settings.warm_start}
+    files |= {f"kafka_options.{n}": v for n, v in settings.kafka_options.items() if n in _FILES}
+    files |= {f"kafka_secrets.{n}": v for n, v in settings.kafka_secrets.items()}
+    files |= {f"registry_secrets.{n}": v for n, v in settings.registry_secrets.items()}
+    host = settings.metrics_host
+    ports = {"metrics_port": (host, settings.metrics_port), "page_port": (host, settings.page_port)}
+    if api is not None:
+        given = {name: getattr(api, name) for name in _API_FILES}
+        files |= {f"api.{name}": path for name, path in given.items() if path is not None}
+        ports["api.port"] = api.host, api.port
+    for name, path in files.items():
+        yield name, partial(_readable, path), "reading this file"
+    for name, (host, port) in ports.items():
+        if port:
+            yield name, partial(_free, host, port), "listening"
+
+
+_FILES = ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_crlfile")
+_API_FILES = ("token_file", "tls_certificate", "tls_key", "tls_client_ca")
+
+
+def _opened(stream: Scheme, *, creates: bool) -> str:
+    """Look whether a stream is there, or can be created, without creating it."""
+    if stream.scheme == "file":
+        path = Path(stream.name)
+        if not creates:
+            stream.source().close()
+        elif path.is_file():
+            path.open("ab").close()
+        return stream.address if path.exists() else _writable(path.parent)
+    if not stream.is_log:
+        return stream.address
+    try:
+        return f"{stream.address}, partitions: {len(stream.partitions())}"
+    except NoStreamError:
+        if not creates:
+            raise
+        if isinstance(stream, SqliteScheme):
+            _writable(stream.path.parent)
+        return f"{stream.address}: the run creates it"
+
+
+def _resumable(settings: Settings, source: Scheme, *, check: bool) -> str:
+    """Look whether the folder can be written to, and whether a run would refuse its snapshots."""
+    assert settings.snapshots is not None
+    seen = _writable(Path(settings.snapshots))
+    with suppress(NoStreamError):  # the source has a row of its own
+        for reader in readers(settings, source) if check else ():
+            folder = folder_of(settings, source, reader)
+            if folder.is_dir() and (found := SnapshotFolder(folder).stored()):
+                check_header(found[-1].header, settings, source, reader, folder)
+    return seen
+
+
+def _writable(folder: Path) -> str:
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    tempfile.TemporaryDirectory(dir=there).cleanup()  # rights alone do not tell
+    return str(folder) if there == folder else f"{folder}: the run creates it"
+
+
+def _readable(path: str | Path) -> str:
+    Path(path).open("rb").close()
+    return "there"  # not the path, which may be the password itself, given by mistake
+
+
+def _free(host: str, port: int) -> str:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    socket.create_server((host, port), family=family).close()
+    return f"{host}:{port} is free"
 
 
 def _needs_broker(settings: Settings) -> bool:

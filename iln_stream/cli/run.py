@@ -79,9 +79,9 @@ def _shown_on(console: Console) -> Console:
 
 
 def learned(service: Service) -> tuple[int, int]:
-    """Return how many events a run has predicted, and how many labels it has learned."""
-    checks = [worker.check for worker in service.workers]
-    return sum(each.n_events for each in checks), sum(each.n_learned for each in checks)
+    """Return how many events a run has predicted, and how many labels its models ever learned."""
+    workers = service.workers
+    return sum(each.check.n_events for each in workers), sum(each.n_learned for each in workers)
 
 
 def _require_learning(n_events: int, n_learned: int) -> None:
@@ -90,7 +90,7 @@ def _require_learning(n_events: int, n_learned: int) -> None:
 
 
 NOTHING_LEARNED = 3
-"""Exit code of a run to the end of its source that predicted events and learned none."""
+"""Exit code of a run to the end of its source that predicted events; its model never learned."""
 
 
 def report_results(service: Service, console: Console, number: int | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from iln_stream.errors import RefusedError, SnapshotError
-from iln_stream.loop import Listener
+from iln_stream.loop import Listener, NothingLearnedError
 from iln_stream.loop.forgetting import Forgotten
 from iln_stream.loop.live import LiveModel
 from iln_stream.loop.progress import Progress
@@ -60,6 +60,8 @@ class Loss(NamedTuple):
         Number of records that these events, repeats and commands were at least.
     n_later
         Number of offsets that the rebuild leaves to the next run.
+    n_labelled
+        Number of labels that the old state had learned.
 
     """
 
@@ -67,6 +69,7 @@ class Loss(NamedTuple):
     n_before: int | None
     n_records: int
     n_later: int
+    n_labelled: int = 0
 
     @classmethod
     def of(cls, before: Snapshot | None, reader: Reader, n_later: int) -> "Loss":
@@ -76,10 +79,11 @@ class Loss(NamedTuple):
         if before is None:
             return cls(where, None, 0, n_later)
         counts = before.state["counts"]
-        n_before = counts["scores"]["n_events"]
+        scores = counts["scores"]
+        n_before = scores["n_events"]
         # Not dead letters: with late labels, one record may become several.
         others = counts["n_repeats"] + counts["n_commands"] + counts.get("n_skipped", 0)
-        return cls(where, n_before, n_before + others, n_later)
+        return cls(where, n_before, n_before + others, n_later, scores["n_labelled"])
 
     def refuse(self, n_held: int) -> None:
         """Refuse to forget what the log does not hold.
@@ -103,6 +107,26 @@ class Loss(NamedTuple):
             "begins: a rebuild would forget the others for ever. The model was not changed. Keep "
             "it, with the settings that it was learned with (--accept-loss skips records that were "
             "deleted before it learned them); or forget it, with `iln-stream rebuild --forget`"
+        )
+
+    def refuse_without_labels(self, n_tried: int, n_labelled: int) -> None:
+        """Refuse to replace a model that has learned by one that tried records and learned none.
+
+        Raises
+        ------
+        NothingLearnedError
+            When that would happen.
+
+        """
+        if n_labelled or not n_tried or not self.n_labelled:
+            return
+        raise NothingLearnedError(
+            f"{self.where}: with these settings none of {n_tried} records has a label that could "
+            f"be learned, and the model has learned {self.n_labelled}. The model was not changed. "
+            "Correct the settings of the label; if one that names a field is new, such as "
+            "time_features: the first of these lets records be read by their own fields, also "
+            'events {"x": {...}, "y": ...}, so set target, too (`iln-stream inspect-source` '
+            "proposes settings), or unset it"
         )
 
     def learned_again(self, n_events: int) -> str:
@@ -313,6 +337,8 @@ def rebuild(
         When there are no snapshots to rebuild.
     RefusedError
         When the log no longer holds all that the old state learned, and `forget` is not set.
+    NothingLearnedError
+        When no record has a label with these settings, and the old state had learned some.
     SettingsError
         When the settings do not fit together, `until` or `skip` does not fit the partitions, or
         `skip` lies beyond the rebuild.
@@ -462,6 +488,9 @@ def _rebuild_one(
         positions = {origin: at for each in inputs for origin, at in each.positions.items()}
         if not forget:
             loss.refuse(sum(each.n_read for each in inputs))
+        if not erasure.removes:  # the labels may all be forgotten
+            n_tried = watched.scores.n_events + watched.n_dead_letters
+            loss.refuse_without_labels(n_tried, watched.scores.n_labelled)
         checkpoint.move_to(positions)  # the last records may have been skipped
         checkpoint.finish(always=True)
         if erasure.removes:

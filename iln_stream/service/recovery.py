@@ -347,7 +347,9 @@ class Recovery:
             self._forget = forget
             self._snapshot = None if forget else self._from.newest()
             if self._snapshot is not None:
-                self._check(self._snapshot.header)
+                header = self._snapshot.header
+                check_header(header, settings, stream, reader, self._from.path)
+                warn_of_edited(header.code, self._code, f"snapshots: {self._from.path}")
             forgotten = forgotten_of(settings)
             if not forget and forgotten is not None and forgotten.unfinished:
                 raise RefusedError(
@@ -378,6 +380,17 @@ class Recovery:
     def header(self) -> Header | None:
         """Header of the snapshot from which the run resumes; None: it starts over."""
         return None if self._snapshot is None else self._snapshot.header
+
+    @property
+    def path(self) -> Path:
+        """Folder of this reader's snapshots."""
+        return self._folder.path
+
+    @property
+    def others(self) -> list[str]:
+        """Names of the folders beside this one that have snapshots of other logs."""
+        found = {file.parent.name for file in self.path.parent.glob("*/*.snapshot")}
+        return sorted(name for name in found if not name.startswith(f"{self._stream.name}-"))
 
     @property
     def reached(self) -> Positions:
@@ -579,49 +592,58 @@ class Recovery:
         """Unlock the folder."""
         self._locked.close()
 
-    def _check(self, header: Header) -> None:
-        """Refuse a snapshot of other settings; warn if library versions or the CPU differ."""
-        ours = {LABELS: None, **configuration(self._settings, self._reader.horizon)}
-        here = f"snapshots: {self._from.path}"
-        events = of_stream(header.positions, header.stream)
-        if header.stream != self._stream.name or not events.keys() <= set(self._reader.partitions):
-            partitions = ", ".join(map(str, events))
-            raise RefusedError(
-                f"{here} is a snapshot of topic {header.stream}, partition {partitions}: choose "
-                "another folder"
-            )
-        skipped = (HISTORY, *Settings.removed)  # of earlier releases
-        saved = {k: v for k, v in header.configuration.items() if k not in skipped}
-        saved, ours = not_compared(saved, ours)
-        if differing := [k for k in {**saved, **ours} if saved.get(k) != ours.get(k)]:
-            changes = "; ".join(described_change(saved, ours, name) for name in differing)
-            raise RefusedError(
-                f"{here} was saved with other settings: {changes}. Restore them, or learn the log "
-                "again with `iln-stream rebuild`"
-            )
-        if gone := sorted(header.positions.keys() - set(self._reader.origins)):
-            raise RefusedError(
-                f"{here} has read the labels in {', '.join(map(str, gone))}, which this run does "
-                "not read: set learner_per as before; or, if the topic of labels was deleted and "
-                "recreated, learn the log again with `iln-stream rebuild`"
-            )
-        if moved := [name for name, was in header.versions.items() if versions().get(name) != was]:
-            now = ", ".join(f"{name} {header.versions[name]}" for name in moved)
-            warnings.warn(
-                f"{here} was saved with {now}: learning continues, but results may differ in the "
-                "last bits",
-                IlnWarning,
-                stacklevel=4,
-            )
-        warn_of_edited(header.code, self._code, here)
-        if header.cpu_baseline != cpu_baseline():
-            warnings.warn(
-                f"{here} was saved with CPU baseline {header.cpu_baseline}, and this run has "
-                f"{cpu_baseline()}: learning continues, but results may differ in the last bits. "
-                f"{_remedy(header.cpu_baseline)}",
-                IlnWarning,
-                stacklevel=4,
-            )
+
+def check_header(
+    header: Header, settings: LoopSettings, stream: Scheme, reader: Reader, folder: Path
+) -> None:
+    """Refuse a snapshot of other settings; warn if library versions or the CPU differ.
+
+    Raises
+    ------
+    RefusedError
+        When the run that the settings describe can't resume from it.
+
+    """
+    ours = {LABELS: None, **configuration(settings, reader.horizon)}
+    here = f"snapshots: {folder}"
+    events = of_stream(header.positions, header.stream)
+    if header.stream != stream.name or not events.keys() <= set(reader.partitions):
+        partitions = ", ".join(map(str, events))
+        raise RefusedError(
+            f"{here} is a snapshot of topic {header.stream}, partition {partitions}: choose "
+            "another folder"
+        )
+    skipped = (HISTORY, *Settings.removed)  # of earlier releases
+    saved = {k: v for k, v in header.configuration.items() if k not in skipped}
+    saved, ours = not_compared(saved, ours)
+    if differing := [k for k in {**saved, **ours} if saved.get(k) != ours.get(k)]:
+        changes = "; ".join(described_change(saved, ours, name) for name in differing)
+        raise RefusedError(
+            f"{here} was saved with other settings: {changes}. Restore them, or learn the log "
+            "again with `iln-stream rebuild`"
+        )
+    if gone := sorted(header.positions.keys() - set(reader.origins)):
+        raise RefusedError(
+            f"{here} has read the labels in {', '.join(map(str, gone))}, which this run does "
+            "not read: set learner_per as before; or, if the topic of labels was deleted and "
+            "recreated, learn the log again with `iln-stream rebuild`"
+        )
+    if moved := [name for name, was in header.versions.items() if versions().get(name) != was]:
+        now = ", ".join(f"{name} {header.versions[name]}" for name in moved)
+        warnings.warn(
+            f"{here} was saved with {now}: learning continues, but results may differ in the "
+            "last bits",
+            IlnWarning,
+            stacklevel=4,
+        )
+    if header.cpu_baseline != cpu_baseline():
+        warnings.warn(
+            f"{here} was saved with CPU baseline {header.cpu_baseline}, and this run has "
+            f"{cpu_baseline()}: learning continues, but results may differ in the last bits. "
+            f"{_remedy(header.cpu_baseline)}",
+            IlnWarning,
+            stacklevel=4,
+        )
 
 
 def _remedy(saved: str) -> str:

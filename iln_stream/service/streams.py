@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from iln_stream.errors import LostRecordsError
 from iln_stream.loop import Horizon, LabelLog, Task
 from iln_stream.loop.forgetting import Forgets, Forgotten
 from iln_stream.loop.outputs import (
@@ -428,12 +429,19 @@ def open_inputs(
         Returns where to start reading a partition; see `Scheme.log`.
 
     """
+    lost: dict[str, range] = {}
     with ExitStack() as opened:
         inputs: list[Log] = []
         for origin in reader.origins:
-            log = open_one(settings, stream, origin, start(origin))
+            try:
+                log = open_one(settings, stream, origin, start(origin))
+            except LostRecordsError as error:  # --accept-loss accepts the others, too: name them
+                lost |= error.lost
+                continue
             opened.callback(log.close)
             inputs.append(log)
+        if lost:
+            raise LostRecordsError(lost)
         opened.pop_all()
     return inputs
 

@@ -303,6 +303,7 @@ class Worker:
                 _log_resumed(recovery, reader)
                 warn_of_other_history(settings, recovery.header)
             history = None if recovery is None else recovery.history
+            self._n_before = 0 if history is None else history["n_labelled"]
             self.source = open_source(settings, stream, reader, recovery)
             opened.callback(self.source.close)
             self.learner = _restored_or_new(settings, stream, reader, recovery, watch)
@@ -365,6 +366,11 @@ class Worker:
                 metrics.export(self.watched.labels, label_metrics(self.source, n_labels))
             opened.callback(self._close_listeners)
             self._opened = opened.pop_all()
+
+    @property
+    def n_learned(self) -> int:
+        """Number of labels that the learner has learned, with those of earlier runs and files."""
+        return int(self._n_before + self.watched.scores.n_labelled)
 
     @property
     def waits_for(self) -> list[str]:
@@ -461,7 +467,13 @@ def open_source(
 
 
 def _log_resumed(recovery: Recovery, reader: Reader) -> None:
-    if (header := recovery.header) is not None:
+    if (header := recovery.header) is None:
+        if others := recovery.others:
+            log.warning(
+                f"starts over: {recovery.path} has no snapshot; {recovery.path.parent} has models "
+                f"of {', '.join(others)}. If the log or topic was renamed, give it its old name"
+            )
+    else:
         where = ", ".join(
             f"offset {header.positions.get(origin, 0)} of {origin}" for origin in reader.origins
         )

@@ -44,7 +44,7 @@ def warn_of_edited(before: Mapping[str, str], now: Mapping[str, str], saved: str
                 "or learn the log again with `iln-stream rebuild`; ignore this if the edit changes "
                 "no input, label or prediction",
                 IlnWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
 

@@ -4,7 +4,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
-from iln_stream.errors import LostPlaceError
+from iln_stream.errors import LostPlaceError, LostRecordsError
 from iln_stream.streams.base import Log, Record, Resume, Start, StreamPartition
 
 log = logging.getLogger(__name__)
@@ -136,12 +136,7 @@ class LogPartition(ABC):
             return place.offset
         if self._may_skip_to(first):
             return first
-        raise LostPlaceError(
-            f"{self._here}: records {place.offset} to {first - 1} were deleted by the topic's "
-            "retention before they were learned. --accept-loss keeps the model and skips these "
-            f"{first - place.offset} offsets; `iln-stream rebuild --forget` discards the model, "
-            "with all that it learned from records that the topic no longer holds"
-        )
+        raise LostRecordsError({self._here: range(place.offset, first)})
 
     def _may_skip_to(self, first: int) -> bool:
         """Return whether reading may go on at `first`, as retention deleted what was before it."""

@@ -7,13 +7,14 @@ import sys
 
 import pytest
 from rich.console import Console
+from support.embedded_log import append, settings_of
 from support.kafka_topics import create_topic
 
 from iln_stream.cli import doctor
-from iln_stream.service import Settings
+from iln_stream.service import Service, Settings
 
 NOBODY_LISTENS_HERE = "127.0.0.1:1"
-NO_KAFKA = {"source": "events.jsonl"}
+NO_KAFKA = {"source": "-", "metrics_port": 0}
 
 
 def rows(**settings):
@@ -48,10 +49,10 @@ def uninstall(monkeypatch):
 def test_broker_that_a_run_needs(command):
     """If the settings name Kafka and no broker answers, the exit code is 1, and the last line says
     what is missing. With a file as source, or without settings, Kafka is not spoken of."""
-    for given in ((), ("--bootstrap", NOBODY_LISTENS_HERE, "--source", "events.jsonl")):
+    for given in ((), ("--metrics-port=0", "--bootstrap", NOBODY_LISTENS_HERE, "--source", "-")):
         done = command("doctor", *given)
         assert (done.code, "kafka" in done.out.lower()) == (0, False)
-    done = command("doctor", "--bootstrap", NOBODY_LISTENS_HERE)
+    done = command("doctor", "--bootstrap", NOBODY_LISTENS_HERE, "--metrics-port=0")
     assert done.code == 1
     assert "no connection" in done.out
     assert done.out.splitlines()[-1] == (
@@ -102,10 +103,10 @@ def test_client_that_the_settings_name(uninstall):
     """The confluent client is required if the settings read from Kafka with it."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         here = f"127.0.0.1:{listener.getsockname()[1]}"
-        chosen = {"bootstrap": here, "kafka_client": "confluent"}
+        chosen = {"bootstrap": here, "kafka_client": "confluent", "metrics_port": 0}
         uninstall("confluent-kafka")
-        assert rows(bootstrap=here)[0] == 0
-        assert rows(**NO_KAFKA, **chosen)[0] == 0
+        assert rows(bootstrap=here, metrics_port=0)[0] == 0
+        assert rows(**(NO_KAFKA | chosen))[0] == 0
         assert rows(**chosen)[0] == 1
 
 
@@ -114,8 +115,8 @@ def test_broker_that_answers():
     missing broker, not a crash."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         brokers = f"{NOBODY_LISTENS_HERE}, 127.0.0.1:{listener.getsockname()[1]}"
-        code, seen = rows(bootstrap=brokers)
-        assert (code, seen[f"Kafka at {brokers}"][0]) == (0, "ok")
+        _, seen = rows(bootstrap=brokers)
+        assert seen[f"Kafka at {brokers}"][0] == "ok"
     code, seen = rows(bootstrap=brokers)
     assert (code, seen[f"Kafka at {brokers}"][0]) == (1, "missing")
     assert rows(bootstrap="127.0.0.1:99999")[1]["Kafka at 127.0.0.1:99999"][0] == "missing"
@@ -133,9 +134,68 @@ def test_the_topic_of_the_settings(broker):
     """A topic that the settings name must exist and be visible: its partitions are shown."""
     topic = create_topic(broker.bootstrap, partitions=3)
     name = f"Kafka at {broker.bootstrap}"
-    code, seen = rows(bootstrap=broker.bootstrap, topic=topic)
+    here = {"bootstrap": broker.bootstrap, "metrics_port": 0}
+    code, seen = rows(**here, topic=topic)
     assert (code, seen[name][0]) == (0, "ok")
     assert f"topic {topic}, partitions: 3" in seen[name][1]
     code, seen = rows(bootstrap=broker.bootstrap, source="kafka:no-such-topic")
     assert (code, seen[name][0]) == (1, "missing")
     assert "no topic 'no-such-topic'" in seen[name][1]
+    code, seen = rows(**here, source=f"kafka:{topic}", labels="kafka:none", pending_events=9)
+    assert (code, seen["labels"][0]) == (1, "missing")
+    assert (
+        "kafka:none: the run creates it" in rows(**here, predictions="kafka:none")[1]["predictions"]
+    )
+
+
+def test_what_the_settings_name(tmp_path):
+    """Each setting that a run would stumble on has a row that says so, and the exit code is 1."""
+    file = tmp_path / "file"
+    file.write_text("text")
+    missing = str(tmp_path / "missing")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        wrong = {
+            "source": f"{missing}/events.csv",
+            "labels": f"sqlite:{file}/labels.db",
+            "pending_events": 10,
+            "snapshots": f"{file}/state",
+            "publish": "/proc/models",
+            "predictions": f"{file}/predictions.jsonl",
+            "dead_letters": f"sqlite:{file}/letters.db",
+            "metrics_port": listener.getsockname()[1],
+        }
+        code, seen = rows(**wrong, warm_start=missing, kafka_secrets={"ssl_password": missing})
+    named = (*(wrong.keys() - {"pending_events"}), f"warm_start {missing}")
+    assert {seen[name][0] for name in (*named, "kafka_secrets.ssl_password")} == {"missing"}
+    assert code == 1
+
+
+def test_nothing_is_created(tmp_path):
+    """What a run would create is no fault, and is not there afterwards."""
+    folder = tmp_path / "new"
+    right = {name: str(folder / name) for name in ("snapshots", "publish", "predictions")}
+    code, seen = rows(source=f"sqlite:{folder}/log.db", metrics_port=0, **right)
+    assert code == 0
+    assert all("the run creates it" in seen[name][1] for name in ("source", "dead_letters", *right))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_snapshots_of_other_settings(tmp_path):
+    """If the run would refuse its snapshots, their row gives the run's reason."""
+    path = tmp_path / "log.db"
+    append(path, [b'{"x": {"a": 1}, "y": 1}'])
+    settings = settings_of(path)
+    Service(settings).run()
+    assert doctor.examine(settings, Console(file=io.StringIO())) == 0
+    given = {name: getattr(settings, name) for name in settings.model_fields_set}
+    code, seen = rows(**given, seed=7)
+    assert (code, seen["snapshots"][0]) == (1, "missing")
+    assert "was saved with other settings: seed" in seen["snapshots"][1]
+
+
+def test_the_api_in_the_same_file(command, tmp_path):
+    """A file's table [api] is checked, too: its files and its port."""
+    config = tmp_path / "iln.toml"
+    config.write_text('source = "-"\nmetrics_port = 0\n[api]\nport = 0\ntoken_file = "tokens"\n')
+    done = command("doctor", "--config", str(config))
+    assert (done.code, done.out.splitlines()[-1].endswith(": api.token_file")) == (1, True)

@@ -4,10 +4,12 @@ import datetime as dt
 import json
 import re
 import tomllib
+import warnings
 import zipfile
 from contextlib import closing
 
 import pytest
+from support.embedded_log import append
 
 from iln_stream.errors import IlnWarning
 from iln_stream.loop import Regression
@@ -541,6 +543,19 @@ def test_a_run_that_learns_nothing(command, tmp_path):
     (tmp_path / "c.jsonl").write_text("\n".join(map(json.dumps, records)))
     with pytest.warns(IlnWarning, match="60 labels have met no event, such as 'A0'; .* 'a0'"):
         assert command(*RUN, "c.jsonl", "--pending-events", "100").code == 3
+
+
+def test_a_resumed_run_whose_labels_have_not_come(command, tmp_path):
+    """Its model has learned before: a supervisor must not take it for a run that never can."""
+    log = ("--stop-at-end", "--snapshots", "s", "--pending-events", "100")
+    for records in (
+        [{"id": "a", "x": {"a": 1}}, {"id": "a", "y": 1}],
+        [{"id": "b", "x": {"a": 1}}],
+    ):
+        append(tmp_path / "log.db", [json.dumps(each).encode() for each in records])
+        command("inspect-source", "sqlite:log.db")  # warnings go to the log
+        with warnings.catch_warnings(action="ignore"):
+            assert command(*RUN, "sqlite:log.db", *log).code == 0
 
 
 def test_a_field_that_is_renamed(command, tmp_path):

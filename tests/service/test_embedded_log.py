@@ -115,6 +115,19 @@ def test_records_deleted_before_they_were_learned(path: Path) -> None:
     assert published(path) == [*range(100), *range(170, 200)]
 
 
+def test_the_losses_of_all_partitions_are_named(path: Path) -> None:
+    """The error counts what --accept-loss would skip, in every partition."""
+    create_topic(path, "events", n_partitions=2)
+    for _ in range(2):
+        append(path, [NewRecord(event(n), partition=p) for n in range(4) for p in (0, 1)])
+        if not (path.parent / "state").exists():
+            Service(settings(path)).run()
+    trim(path, "events", Retention(records=2))
+    lost = r"partition 0: records 4 to 5, .*, partition 1: records 4 to 5 were .* these 4 offsets"
+    with pytest.raises(LostPlaceError, match=lost):
+        Service(settings(path))
+
+
 def test_a_loss_of_all_of_a_partition_is_accepted(path: Path) -> None:
     """A run resumes after all records of one of two partitions were deleted, though their order is
     in no journal."""

@@ -10,6 +10,7 @@ from service.test_recovery import fill, ids, run, snapshot
 from support.embedded_log import append, settings_of
 from support.saved_state import Saved
 
+from iln_stream.loop import NothingLearnedError
 from iln_stream.service import Settings, SettingsError, rebuild
 from iln_stream.streams import StreamPartition
 from iln_stream.streams.sqlite import create_topic
@@ -94,6 +95,19 @@ def test_refused(path: Path) -> None:
         rebuild(settings, skip={StreamPartition("log-events", 2): [range(1)]})
     with pytest.raises(SettingsError, match=r"skip: offset 10 of .*: name offsets before 10"):
         rebuild(settings, skip={EVENTS: [range(3, 11)]})
+
+
+def test_a_model_without_labels_replaces_none(path: Path) -> None:
+    """If no record has a label with the new settings, the model that has learned some stays, and
+    the error says why events {"x", "y"} have none any more."""
+    fill(path, 20)
+    run(path)
+    before = snapshot(path)
+    for forget in (False, True):
+        with pytest.raises(NothingLearnedError, match=r"has learned 20\. .* so set target, too"):
+            rebuild(settings_of(path, time_features=["hour"]), forget=forget)
+    assert snapshot(path).learner == before.learner
+    assert rebuild(settings_of(path, time_features=["hour"], target="y")) == [{EVENTS: 20}]
 
 
 def test_a_source_that_is_no_log(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import threading
 from datetime import datetime
 from pathlib import Path
@@ -306,6 +307,17 @@ def test_an_error_saves_nothing_half_heard(path: Path, monkeypatch: pytest.Monke
     assert snapshot(path).n_events <= 55
     run(path)
     assert snapshot(path).learner == whole(path).learner
+
+
+def test_a_log_that_was_renamed(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A run that starts over beside the model of another log says so, once; one that resumes, or
+    has nothing beside it, does not."""
+    for name in ("old.db", "old.db", "new.db", "new.db"):
+        fill(path.with_name(name), 5)
+        run(path.with_name(name))
+    said = [each for each in caplog.messages if "starts over" in each]
+    assert len(said) == 1
+    assert re.search("new-events-0 has no snapshot; .* has models of old-events-0. If", said[0])
 
 
 def test_records_of_another_form(path: Path) -> None:
