@@ -1,6 +1,7 @@
 """The protocols of sources, logs, sinks and appenders."""
 
 import datetime as dt
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol
@@ -313,6 +314,9 @@ class Appender(Protocol):
 
 _BATCH = 500
 
+PAUSE: Any = object()
+"""Ends a poll early, where the records since the last one fill much memory."""
+
 
 class IteratorSource:
     """Gives the records of an iterator, whose offsets are their places in it, from 0.
@@ -324,7 +328,8 @@ class IteratorSource:
     stream
         Name of the stream.
     payloads
-        What the records hold; None for one that is no record, but counts in the offsets.
+        What the records hold; None for one that is no record, but counts in the offsets. `PAUSE`
+        does not count.
     limit
         Maximum number of payloads.
 
@@ -337,7 +342,8 @@ class IteratorSource:
     def __init__(self, stream: str, payloads: Iterable[Any], limit: int | None) -> None:
         self.stream = stream
         self._origin = StreamPartition(stream, 0)
-        self._payloads = islice(payloads, limit)
+        self._payloads = iter(payloads)
+        self._still_wanted = sys.maxsize if limit is None else limit
         self._error: SourceError | None = None
         self._offset = 0
         self.exhausted = False
@@ -347,8 +353,12 @@ class IteratorSource:
         if self._error:
             raise self._error
         found: list[Any] = []
+        paused = False
         try:
-            found.extend(islice(self._payloads, _BATCH))
+            for payload in islice(self._payloads, min(_BATCH, self._still_wanted)):
+                if paused := payload is PAUSE:
+                    break
+                found.append(payload)
         except SourceError as error:
             if not found:
                 raise
@@ -359,9 +369,10 @@ class IteratorSource:
             if payload is not None
         ]
         self._offset += len(found)
-        self.exhausted = len(found) < _BATCH and not self._error
+        self._still_wanted -= len(found)
+        self.exhausted = len(found) < _BATCH and not (paused or self._error)
         return records
 
     def close(self) -> None:
         """Let go of the iterator."""
-        self._payloads = islice((), 0)
+        self._payloads = iter(())

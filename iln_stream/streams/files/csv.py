@@ -17,12 +17,13 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import count, islice, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, cast
 
 from iln_stream.errors import IlnWarning, SourceError
-from iln_stream.streams.base import IteratorSource
+from iln_stream.streams.base import PAUSE, IteratorSource
 
 _COMPRESSED: dict[str, tuple[str, Callable[[Path], Any]]] = {
     r"\x1f\x8b": (".gz", gzip.open),
@@ -204,7 +205,8 @@ def _table(lines: Sequence[str], separator: str) -> _Table:
     share = widths.count(width) / max(1, len(widths) - n_before)
     is_table = width > 1 and same and share >= (1.0 if separator == "blank" else _MOSTLY)
     is_table = is_table and all(w < width for w in widths[:n_before])
-    are_values = [_VALUE.fullmatch(cell.strip()) is not None for row in rows for cell in row]
+    cells = [cell for row in rows for cell in row[:_FIRST_COLUMNS]]
+    are_values = [_VALUE.fullmatch(cell.strip()) is not None for cell in cells]
     n_values = sum(are_values) / max(1, len(are_values))
     return _Table(width if is_table else 0, n_before, n_values)
 
@@ -227,8 +229,11 @@ class Layout(NamedTuple):
 LONGEST_LINE = 16 << 20
 """Bytes, or characters of a file of rows: who sends or packs more must not fill the memory."""
 
-_FIRST_LINES, _FIRST_COLUMNS = 100, 1_000
-"""Lines and columns from which the layout is guessed."""
+MOST_COLUMNS = 20_000
+"""Columns of a file: the 10,000 inputs of an event, and as many that are ignored."""
+
+_FIRST_LINES, _FIRST_COLUMNS, _FIRST_CHARACTERS = 100, 1_000, 1 << 21
+"""What of a file the layout is guessed from."""
 
 _COMMENT = "#"
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
@@ -308,13 +313,21 @@ def layout_of(path: Path, separator: str = ",", columns: Sequence[str] = ()) -> 
     """
     try:
         with _opened(path) as opened:
-            lines = list(islice(_lines(opened, path.name, []), _FIRST_LINES))
+            lines, size = [], 0
+            for line in islice(_lines(opened, path.name, []), _FIRST_LINES):
+                lines.append(line)
+                size += len(line)
+                if size > _FIRST_CHARACTERS:
+                    break
     except READ_ERRORS as error:
         raise unreadable(path, error) from error
     for mark, what in _NO_ROWS.items():
         if re.match(mark, "".join(lines).lstrip(), re.IGNORECASE):
             raise SourceError(f"{path.name} is {what}")
     body = [*_table_lines(lines).values()]
+    with suppress(csv.Error):  # it is raised below
+        for row in csv.reader(body, **_format(separator, body)):
+            require_few_columns(path.name, len(row))
     guessed = _guessed_separator(body, separator)
     if guessed not in (separator, None):
         raise _LacksError(
@@ -528,7 +541,11 @@ def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Itera
     lines that a row is read from.
     """
     columns, width, names = layout.columns, len(layout.columns), set(layout.header)
+    size = 0
     while True:
+        if (size := size + sum(map(len, seen))) > LONGEST_LINE:
+            yield PAUSE
+            size = 0
         seen.clear()
         try:
             row = next(rows)
@@ -564,16 +581,30 @@ def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Itera
 
 
 def _lines(opened: TextIO, name: str, seen: list[str]) -> Iterator[str]:
-    """Yield lines, of which each is in memory as a whole; `seen` gets each."""
+    """Yield lines, of which each is in memory as a whole; `seen` gets each.
+
+    Those in `seen`, of a row whose cells have line breaks, are no longer than a line may be.
+    """
+    size = 0
     for number in count(1):
         line = opened.readline(LONGEST_LINE + 1)
         if not line:
             return
-        if len(line) > LONGEST_LINE:
+        size = len(line) + (size if seen else 0)
+        if size > LONGEST_LINE:
             raise too_long(name, number)
         line = line.removeprefix(_MARK)
         seen.append(line)
         yield line
+
+
+def require_few_columns(name: str, n: int) -> None:
+    """Refuse a file of more than `MOST_COLUMNS`."""
+    if n > MOST_COLUMNS:
+        raise SourceError(
+            f"{name} has {n:,} columns; at most {MOST_COLUMNS:,} are read, of which 10,000 can be "
+            "inputs: write those that matter to a file of their own"
+        )
 
 
 def too_long(name: str, number: int) -> SourceError:

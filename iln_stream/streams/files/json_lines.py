@@ -218,10 +218,14 @@ def is_document(path: Path) -> bool:
     return first in (b"[", b"{") or (is_json and (is_last or first.startswith(b"[")))
 
 
+MOST_VALUES = 10_000_000
+"""Objects, lists and values of an array, of which each takes up to 100 bytes of memory."""
+
+
 class JsonArraySource(IteratorSource):
     """Reads a file that is one array of JSON objects; the offset is the place in it, from 0.
 
-    The array is held in memory: write JSON lines for one that is larger.
+    The array is held in memory: write JSON lines for one with more than `MOST_VALUES`.
 
     Parameters
     ----------
@@ -235,7 +239,13 @@ class JsonArraySource(IteratorSource):
     def __init__(self, file: Path, limit: int | None = None) -> None:
         try:
             with open_utf_8(file) as opened:
-                found = json.loads(whole(opened, file), object_pairs_hook=_distinct)
+                text = whole(opened, file)
+            if (n := sum(map(text.count, (b",", b"[", b"{")))) > MOST_VALUES:
+                raise SourceError(
+                    f"{file} has about {n:,} values; an array of JSON objects may have "
+                    f"{MOST_VALUES:,}: write lines, as by `jq -c '.[]' {file.name}`"
+                )
+            found = json.loads(text, object_pairs_hook=_distinct)
         except json.JSONDecodeError as error:
             raise SourceError(
                 f"{file} is neither an array of JSON objects nor one object a line, from line "

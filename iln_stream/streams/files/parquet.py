@@ -5,16 +5,20 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow.parquet import ParquetFile
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.base import IteratorSource
-from iln_stream.streams.files.csv import unreadable
+from iln_stream.streams.base import PAUSE, IteratorSource
+from iln_stream.streams.files.csv import require_few_columns, unreadable
 
 _BATCH = 500
 
 _BUFFER = 1 << 20
 """Bytes that are read at once of each column, however large the file's groups of rows are."""
+
+MOST_DECODED = 1 << 28
+"""Bytes in memory of the rows that are decoded at once."""
 
 _PER_SECOND = {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
@@ -68,6 +72,7 @@ def _opened(path: Path) -> Any:
         file = ParquetFile(
             path, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
         )
+        require_few_columns(path.name, file.metadata.num_columns)
         names = file.schema_arrow.names
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise SourceError(f"{path.name} is no Parquet file: {error}") from error
@@ -92,12 +97,42 @@ def _rows(path: Path, file: Any) -> Iterator[dict[str, Any]]:
     names = file.schema_arrow.names
     n_read = 0
     try:
-        for batch in file.iter_batches(_BATCH):
-            for cells in zip(*map(_values, batch.columns), strict=True):
-                yield dict(zip(names, cells, strict=True))
-            n_read += batch.num_rows
+        for number in range(file.num_row_groups):
+            # What columns say of themselves would tell more, but pyarrow aborts if it is damaged.
+            group = file.metadata.row_group(number)
+            if group.total_byte_size > max(MOST_DECODED, 100 * path.stat().st_size):
+                raise _too_large(path, n_read, group.total_byte_size)
+            fitting = MOST_DECODED * group.num_rows // max(1, group.total_byte_size)
+            for batch in file.iter_batches(min(_BATCH, max(1, fitting)), row_groups=[number]):
+                if (size := sum(map(_size, batch.columns))) > 2 * MOST_DECODED:
+                    raise _too_large(path, n_read, size)
+                # Texts and items of lists may take four times as much in Python.
+                step = max(1, batch.num_rows * MOST_DECODED // (8 * size + 1))
+                for at in range(0, batch.num_rows, step):
+                    values = (_values(column[at : at + step]) for column in batch.columns)
+                    for cells in zip(*values, strict=True):
+                        yield dict(zip(names, cells, strict=True))
+                    if step < _BATCH:
+                        yield PAUSE
+                n_read += batch.num_rows
     except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError) as error:
         raise SourceError(f"can't read {path} after row {n_read}: {error}") from error
+
+
+def _size(column: Any) -> int:
+    """Return the bytes of a column's values, also of those that a dictionary repeats."""
+    if pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type):
+        lengths = pc.binary_length(column.dictionary)
+        return pc.sum(pc.take(lengths, column.indices)).as_py() or 0
+    return column.nbytes  # type: ignore[no-any-return]
+
+
+def _too_large(path: Path, n_read: int, size: int) -> SourceError:
+    return SourceError(
+        f"{path.name}: rows after row {n_read} take {size:,} bytes of memory; at most "
+        f"{2 * MOST_DECODED:,} are read at once: write it with shorter lists and texts, and with "
+        "fewer rows in a group (row_group_size)"
+    )
 
 
 def _values(column: Any) -> list[Any]:
