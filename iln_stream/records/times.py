@@ -215,6 +215,16 @@ def _plain(name: str) -> str:
 
 _SINCE = re.compile(r"(days|hours|minutes|seconds|ticks) since (\S+)")
 _NAME_OF_MONTH = re.compile(r"[^\W\d_]{3,}\.?")
+
+
+def _numbered(word: re.Match[str]) -> str:
+    """Return a month's name as two digits; any other word as it is."""
+    try:
+        return f"{_month(word[0].rstrip('.')):02}"
+    except ValueError:
+        return word[0]
+
+
 _SECONDS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0, "ticks": 1e-7}
 
 
@@ -252,16 +262,21 @@ def time_in(form: str) -> Callable[[float | str], float]:
             "a form of times is one of strptime, such as %d.%m.%y, `days since 1899-12-30` or years"
         )
     is_week = "%V" in form and "%u" not in form
-    python = form.replace("%q", "%m").replace("%b", "%m") + " %u" * is_week
+    python = form.replace("%q", "%m") + " %u" * is_week
 
     def read(value: float | str) -> float:
         text = str(value).strip().removesuffix(".0")
         if form == "%Y.%m" and len(text) == len("2026.1"):
             text += "0"  # as a number, 2026.10 has lost its last digit, and 2026.01 has not
+        text += " 1" * is_week
         try:
-            if "%b" in form:
-                text = _NAME_OF_MONTH.sub(lambda found: str(_month(found[0].rstrip("."))), text)
-            moment = dt.datetime.strptime(text + " 1" * is_week, python)
+            try:
+                moment = dt.datetime.strptime(text, python)
+            except ValueError:  # a month's name in another language than English
+                numbered = _NAME_OF_MONTH.sub(_numbered, text)
+                moment = dt.datetime.strptime(
+                    numbered, python.replace("%b.", "%b").replace("%b", "%m")
+                )
             if "%q" in form:
                 moment = moment.replace(month=3 * moment.month - 2)
         except ValueError:

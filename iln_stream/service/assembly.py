@@ -96,7 +96,7 @@ class Assembly:
         self.task = task = task_of(learner)
         metrics = metrics or Metrics(CollectorRegistry(), settings.window)
         levels = settings.prediction_intervals
-        quantiles = quantile_levels(getattr(learner, "learner", learner))
+        quantiles = quantile_levels(learner)
         self.watched = metrics.watch(learner, source, model, task, levels, quantiles)
         n_ids = settings.recent_ids
         self.recent_ids = RecentIds(n_ids, labelled=horizon is None) if n_ids else None

@@ -612,7 +612,7 @@ def build_details(learner: Any, levels: Sequence[float], n_largest: int = 0) -> 
     _check(levels, n_largest, learners_of(model))
     if isinstance(model, Contest):
         return _OfChampion(model, levels, n_largest)
-    if not (levels or n_largest or hasattr(model, "predict_quantiles_one")):
+    if not (levels or n_largest or quantile_levels(model)):
         return None
     return _details_of(model, levels, n_largest, None)
 
@@ -625,7 +625,8 @@ def contender_names(learner: Any) -> list[str]:
 
 def quantile_levels(learner: Any) -> tuple[float, ...]:
     """Return the levels of a learner's quantiles, or of its contenders'; none if it has none."""
-    found = (find_with("levels", each) for each in learners_of(learner))
+    model = learner.learner if isinstance(learner, PredictOnly) else learner
+    found = (find_with("levels", each) for each in learners_of(model))
     return next((each.levels for each in found if isinstance(each, QuantileRegressor)), ())
 
 
@@ -654,7 +655,7 @@ def _details_of(
     """Return a function of an event's inputs; what a learner does not offer is left out."""
     interval: Any = getattr(learner, "predict_interval", None)
     explain: Any = getattr(learner, "explain_one", None)
-    quantiles_of: Any = getattr(learner, "predict_quantiles_one", None)
+    quantiles_of: Any = learner.predict_quantiles_one if quantile_levels(learner) else None
     wanted = levels if interval is not None else ()
     explained = bool(n_largest) and explain is not None
     nothing = Details((), None, contender)

@@ -37,6 +37,7 @@ from iln_stream.service.learners import (
     learner_of_challenger,
     learners_of,
     main_contender,
+    quantile_levels,
     seed_of_challenger,
 )
 from iln_stream.service.recovery import Recovery, configuration, folder_of
@@ -320,14 +321,9 @@ class Worker:
             version = versions[main_contender(settings)]
             levels, n_largest = settings.prediction_intervals, settings.prediction_contributions
             encode = PredictionEncoder(
-                self.source.stream,
-                model,
-                version,
-                levels,
-                reader.ahead,
-                versions,
-                settings.prediction_quantiles,
-            )
+                self.source.stream, model, version, levels, reader.ahead, versions,
+                quantile_levels(self.learner),
+            )  # fmt: skip
             writers = outputs.writers(self.source, reader, encode)
             if recovery is not None:
                 flushes = [each.flush for each in writers]

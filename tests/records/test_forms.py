@@ -66,6 +66,16 @@ def test_what_is_no_time(value, order):
         posix_seconds(value, order)
 
 
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [("%Y%b%d", "2026MAY02"), ("%Y%b%d", "2026MAI02"), ("%a, %d %b %Y", "Sat, 02 May 2026"),
+     ("%d %b %Y %Z", "02 Mai 2026 UTC"), ("%d. %b. %Y", "2. mai. 2026")],
+)  # fmt: skip
+def test_months_by_name_in_a_form(form, text):
+    """The name of a month is read in any language, also without a separator; other words stay."""
+    assert time_in(form)(text) == posix_seconds("2026-05-02")
+
+
 def test_a_form_of_times_is_checked():
     """A value of another form is refused, and a form that is none is an error with the remedy."""
     with pytest.raises(ValueError, match="of the form %Y%m%d%H"):

@@ -86,6 +86,17 @@ def test_quantiles_of_a_run() -> None:
         assert each.quantiles["0.1"] <= each.quantiles["0.9"]
 
 
+def test_quantiles_of_a_learner_of_ones_own() -> None:
+    """A learner that has quantiles itself publishes them, without the setting."""
+    Path("own_quantiles.py").write_text(
+        "from iln_stream import InfiniteLayerRegressor as Ours, QuantileRegressor\n"
+        "model = lambda: QuantileRegressor(Ours('fast'), levels=(0.2, 0.8))\n"
+    )
+    found = run([event(n) for n in range(20)], learner="own_quantiles:model")
+    assert found[-1].quantiles is not None
+    assert list(found[-1].quantiles) == ["0.2", "0.8"]
+
+
 def test_quantiles_outlive_a_restart(tmp_path: Path) -> None:
     """With a model for each key, two runs publish the numbers of one, a published version has the
     quantiles of the snapshot, and a run with other levels is refused."""

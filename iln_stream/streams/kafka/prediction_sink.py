@@ -18,7 +18,8 @@ log = logging.getLogger(__name__)
 _LAST = 1_000
 """Messages of each partition that are looked at."""
 
-_WITHIN_MS = 5_000
+_WITHIN_SECONDS = 5.0
+"""Longest look."""
 
 
 class KafkaPredictionSink(KafkaSink):
@@ -59,6 +60,12 @@ class KafkaPredictionSink(KafkaSink):
         self._look_after = look_after
         self._looks_at: float | None = monotonic()
         self._began: dict[TopicPartition, int] = {}
+        self._ours: set[int] = set()  # partitions of the source, of which this run publishes
+
+    def write_to(self, partition: int, key: str | None, value: bytes) -> None:
+        """Queue one message for the partition of this number, or else for partition 0."""
+        self._ours.add(partition)
+        super().write_to(partition, key, value)
 
     def flush(self) -> None:
         """Wait until the brokers have stored all written messages; look, if it is time."""
@@ -78,15 +85,15 @@ class KafkaPredictionSink(KafkaSink):
         if not self._began:
             self._began = ends
             return
-        for place in here:
+        until = monotonic() + _WITHIN_SECONDS
+        for place in {here[self._target(partition)] for partition in self._ours}:
             consumer.assign([place])
             consumer.seek(place, max(self._began[place], ends[place] - _LAST))
             latest: dict[tuple[Any, ...], int] = {}
-            until = monotonic() + _WITHIN_MS / 1000
             while consumer.position(place) < ends[place] and monotonic() < until:
                 for message in consumer.poll(timeout_ms=500).get(place, ()):
                     found = _of_prediction(message.value)
-                    if found is None:
+                    if found is None or found[0][1] not in self._ours:
                         continue
                     of, offset = found
                     if offset <= latest.get(of, -1):

@@ -282,7 +282,7 @@ class KafkaSink:
         if self._error is None:
             return
         told = _told(self._error)
-        if any(sign in told for sign in ("producerfenced", "code=fenced", "producerepoch")):
+        if any(sign in told for sign in ("producerfenced", "code=fenced")):
             raise OtherRunError(
                 f"topic {self._topic}: another process now publishes the predictions of the same "
                 "records to it: stop one of them, or give each its own topic"

@@ -25,10 +25,10 @@ def begin(broker, topic) -> Iterator[Callable[[], KafkaPredictionSink]]:
         yield begin
 
 
-def publish(sink: KafkaPredictionSink, offsets: range, **fields: Any) -> None:
+def publish(sink: KafkaPredictionSink, offsets: range, partition: int = 0, **more: Any) -> None:
     for offset in offsets:
-        message = {"stream": "orders", "partition": 0, "offset": offset, **fields}
-        sink.write_to(0, None, json.dumps(message).encode())
+        message = {"stream": "orders", "partition": partition, "offset": offset, **more}
+        sink.write_to(partition, None, json.dumps(message).encode())
     sink.flush()
 
 
@@ -58,7 +58,10 @@ def test_one_run_alone(begin, caplog) -> None:
     publish(again, range(10, 30), stream="returns")
     again.write_to(0, None, b"no prediction")
     publish(again, range(30, 40), horizon="1h")
-    assert not warned(caplog)
+    for _ in range(2):  # another run, of another partition, repeats its predictions after a crash
+        publish(begin(), range(5), partition=1)
+    publish(again, range(40, 41), horizon="1h")
+    assert "another run" not in caplog.text
 
 
 def test_without_the_right_to_read(broker, topic, monkeypatch, caplog) -> None:
