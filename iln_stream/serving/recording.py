@@ -5,7 +5,8 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from queue import Full, Queue
+from contextlib import suppress
+from queue import SimpleQueue
 from time import time
 from typing import Any
 
@@ -15,8 +16,10 @@ from iln_stream.streams import Sink
 
 log = logging.getLogger(__name__)
 
-_MOST_WAITING = 10_000
-"""Requests whose answers may wait; those beyond are lost, and counted."""
+_MOST_BYTES = 64_000_000
+"""Of lines that may wait; those beyond are lost, and counted."""
+
+_CLOSE_SECONDS = 10.0
 
 Answered = Sequence[tuple[Mapping[str, Any], str | None, Mapping[str, Any]]]
 """Inputs, id and prediction of each event of a request."""
@@ -36,7 +39,8 @@ class AnswerLog:
 
     def __init__(self, open_sink: Callable[[], Sink], metrics: ApiMetrics) -> None:
         self._open, self._metrics = open_sink, metrics
-        self._queue: Queue[tuple[dict[str, Any], Answered] | None] = Queue(_MOST_WAITING)
+        self._queue: SimpleQueue[tuple[float, list[bytes]] | None] = SimpleQueue()
+        self._n_bytes, self._turn = 0, threading.Lock()
         self._sink: Sink | None = open_sink()
         self._failed = False
         self._thread = threading.Thread(target=self._run, name="answers", daemon=True)
@@ -45,38 +49,54 @@ class AnswerLog:
     def record(self, model: str, version: int, answered: Answered) -> None:
         """Let the answers of a request be written; returns at once."""
         try:
-            self._queue.put_nowait(({"time": time(), "model": model, "version": version}, answered))
-        except Full:
+            now = time()
+            lines = [*_lines({"time": now, "model": model, "version": version}, answered)]
+        except Exception as error:  # whatever values the inputs have
+            self._lose(len(answered), repr(error))
+            return
+        with self._turn:
+            fits = self._n_bytes + (n_bytes := sum(map(len, lines))) <= _MOST_BYTES
+            self._n_bytes += n_bytes * fits
+        if fits:
+            self._queue.put((now, lines))
+        else:
             self._lose(len(answered), "they come faster than they are written")
 
     def close(self) -> None:
-        """Write what waits, and close the sink."""
+        """Write what waits, and close the sink; what takes longer than 10 s is lost."""
         self._queue.put(None)
-        self._thread.join()
+        self._thread.join(_CLOSE_SECONDS)
+        if self._thread.is_alive():
+            log.error("answers were not recorded in %g s: those that wait are lost", _CLOSE_SECONDS)
 
     def _run(self) -> None:
         while (request := self._queue.get()) is not None:
             waiting = [request, *(self._queue.get() for _ in range(self._queue.qsize()))]
             if waiting[-1] is None:
                 self._queue.put(waiting.pop())
-            self._write([each for each in waiting if each is not None])
-        if self._sink is not None:
-            self._sink.close()
+            self._write([(at, line) for at, lines in filter(None, waiting) for line in lines])
+        self._close()
 
-    def _write(self, requests: Sequence[tuple[dict[str, Any], Answered]]) -> None:
-        n = sum(len(answered) for _, answered in requests)
+    def _write(self, lines: Sequence[tuple[float, bytes]]) -> None:
         try:
             self._sink = self._sink or self._open()
-            for of_all, answered in requests:
-                for value in _lines(of_all, answered):
-                    self._sink.write(None, value, of_all["time"])
+            for at, line in lines:
+                self._sink.write(None, line, at)
             self._sink.flush()
-        except SinkError as error:
-            self._sink = None
-            self._lose(n, str(error))
+        except Exception as error:  # the sink may be the user's
+            self._close()
+            self._lose(len(lines), str(error) if isinstance(error, SinkError) else repr(error))
         else:
             self._failed = False
-            self._metrics.recorded(n, "recorded")
+            self._metrics.recorded(len(lines), "recorded")
+        with self._turn:
+            self._n_bytes -= sum(len(line) for _, line in lines)
+
+    def _close(self) -> None:
+        sink, self._sink = self._sink, None
+        if sink is not None:
+            with suppress(Exception):  # it may have failed before
+                sink.close()
 
     def _lose(self, n: int, why: str) -> None:
         self._metrics.recorded(n, "lost")
