@@ -13,6 +13,7 @@ from typing import Any
 from iln_stream.errors import IlnWarning, look_here
 
 _ATTRIBUTE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
+_SETTINGS = ("learner", "decoder", "features")
 _DIGITS = 16
 _INSTALLED = (
     Path(__file__).parents[1],
@@ -21,7 +22,7 @@ _INSTALLED = (
 """Folders whose modules have a version of their own."""
 
 
-def code_of(configuration: Any) -> dict[str, str]:
+def code_of(configuration: Mapping[str, Any]) -> dict[str, str]:
     """Return digests of the files of the modules that a configuration names, by module.
 
     Modules that are installed are left out, as are those that the named ones import.
@@ -48,14 +49,13 @@ def warn_of_edited(before: Mapping[str, str], now: Mapping[str, str], saved: str
             )
 
 
-def _names(value: Any) -> Iterator[str]:
-    """Yield the modules of all `module:attribute` among the values."""
-    if isinstance(value, str):
-        if (match := _ATTRIBUTE.fullmatch(value)) is not None:
+def _names(configuration: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the modules of `module:attribute` in settings that name code; a field may look so."""
+    for name, value in configuration.items():
+        if isinstance(value, Mapping):
+            yield from _names(value)
+        elif name in _SETTINGS and (match := _ATTRIBUTE.fullmatch(str(value))) is not None:
             yield match[1]
-    elif isinstance(value, Mapping | list | tuple):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _names(each)
 
 
 def _file(module: str) -> Path | None:
@@ -63,7 +63,7 @@ def _file(module: str) -> Path | None:
     look_here()
     try:
         spec = find_spec(module)
-    except (ImportError, ValueError):
+    except Exception:  # it imports the packages of the module, which may fail in any way
         return None
     if spec is None or not spec.has_location or spec.origin is None:
         return None

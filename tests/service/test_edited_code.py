@@ -48,6 +48,10 @@ def test_whose_code_counts(tmp_path):
     named = {
         "learner": "river.linear_model:LinearRegression",
         "challengers": {"own": {"learner": "mine:model"}},
-        "fields": {"null_values": ["n:a"], "types": {"at": "time"}, "decoder": "json:loads"},
+        "fields": {"id_field": "user:id", "null_values": ["n:a"], "decoder": "json:loads"},
+        "learner_options": {"features": "broken.inner:family"},
     }
+    (tmp_path / "user.py").write_text("")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/__init__.py").write_text("1 / 0")
     assert [*code_of(named)] == ["mine"]
