@@ -162,7 +162,7 @@ class Writer:
     failed : bool
         Whether the last version could not be written.
     n_failed : int
-        Versions that could not be written.
+        Versions that could not be written or kept.
 
     """
 
@@ -178,6 +178,7 @@ class Writer:
         self.seconds: float | None = None
         self.failed = False
         self.n_failed = 0
+        self._unkept = False
 
     @property
     def busy(self) -> bool:
@@ -211,6 +212,18 @@ class Writer:
                       "without a message", self._file.path, error)  # fmt: skip
         self.failed = True
 
+    def keep(self, keep: Callable[[], int | None]) -> None:
+        """Keep a version; a failure is counted and logged, the first of several in a row only."""
+        try:
+            if keep() is not None:
+                self._unkept = False
+        except (OSError, SnapshotError) as error:
+            self.n_failed += 1
+            if not self._unkept:
+                log.error("can't keep versions of %s: %s; publishing continues", self._file.path,
+                          error)  # fmt: skip
+            self._unkept = True
+
     def _run(self) -> None:
         while (job := self._queue.get()) is not None:
             began = perf_counter()
@@ -225,11 +238,11 @@ class Writer:
 
     def _write(self, header: VersionHeader, copy: StateDict) -> None:
         if self.written is not None and self.written.learner != header.learner:
-            self._versions.add()  # the last one before a promotion
+            self.keep(self._versions.replaced)  # the last one before a promotion
         self.identity = self._file.write(header, copy)
         self.n_bytes = self.identity.size
         self.written = header
-        self._versions.published(header)
+        self.keep(lambda: self._versions.published(header))
         if self.failed:
             log.info("published %s again", self._file.path)
         self.failed = False
@@ -375,7 +388,7 @@ class Publisher(Listener):
                 "rebuild: it will be replaced. If that learner still runs, give each its folder",
                 self.path,
             )
-            self._versions.add()
+            self._writer.keep(self._versions.replaced)
             self._unpublished = self._n_learned is not None and self._n_learned() > 0
         elif before is not None and resumable:
             self._hold = before.positions
@@ -565,7 +578,7 @@ class Publisher(Listener):
             MetricSpec(
                 "iln_publish_failures_total",
                 "counter",
-                "Versions that could not be published: the disk did not take them, or the "
+                "Versions that could not be published or kept: the disk did not take them, or the "
                 "learner's state was not finite.",
                 lambda: writer.n_failed,
                 of_process=True,

@@ -55,6 +55,10 @@ class Versions:
             if (header := _header(file)) is not None:
                 yield file, header
 
+    def replaced(self) -> int | None:
+        """Keep the newest version, which another learner will replace, if versions are kept."""
+        return self.add() if self._keep else None
+
     def add(self, only: int | None = None) -> int | None:
         """Keep the newest version, and remove the oldest kept ones; return its number.
 
@@ -69,18 +73,21 @@ class Versions:
             return None
         if not self._path(header.version).exists():
             self._write(self._path(header.version), data)
-        for old in self.kept()[: -self._keep] if self._keep else ():
-            if old != self.pinned():
+        too_old = self.kept()[: -self._keep] if self._keep else []
+        pinned = self.pinned() if too_old else None
+        for old in too_old:
+            if old != pinned:
                 self._path(old).unlink(missing_ok=True)
         return header.version
 
-    def published(self, header: VersionHeader) -> None:
+    def published(self, header: VersionHeader) -> int | None:
         """Keep the version that was published if the last one that is kept is old enough."""
         kept = self.kept() if self._keep else None
         last = _header(self.file(kept[-1])) if kept else None
         age = header.published_at - last.published_at if isinstance(last, VersionHeader) else -1.0
         if kept is not None and not 0.0 <= age < self._seconds:
-            self.add()
+            return self.add()
+        return None
 
     def pinned(self) -> int | None:
         """Return the number of the pinned version; None: the newest predicts.
@@ -95,7 +102,7 @@ class Versions:
             return int(json.loads(read_stored(self._pin))["version"])
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except (OSError, KeyError, TypeError, ValueError) as error:
+        except (OSError, KeyError, TypeError, ValueError, OverflowError) as error:
             raise SnapshotError(f"{self._pin} can't be read: pin a version again") from error
 
     def pin(self, version: int | None) -> None:
@@ -125,6 +132,8 @@ class Versions:
         files = [*map(self._path, self.kept()), *filter(Path.exists, [self.newest.path])]
         for file in (*files, self._pin):
             file.unlink(missing_ok=True)
+        with suppress(OSError):  # there is none, or somebody else has files there
+            self.folder.rmdir()
         return len(files)
 
     def _write(self, path: Path, data: bytes) -> None:

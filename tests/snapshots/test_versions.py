@@ -88,8 +88,45 @@ def test_followers_predict_with_the_pinned_version(path, publish):
     assert (running.current.version, running.current.pinned) == (6, False)
 
 
+def test_without_a_number_to_keep_nothing_is_kept(path, publish):
+    """Not even what a change replaces, as nobody would remove it."""
+    publish(1, keep=0)
+    publish(1, keep=0, configuration="other")
+    assert not Versions(path).folder.exists()
+
+
+def test_versions_that_cannot_be_kept(path, publish, caplog):
+    """As with a damaged pin: a run starts, what it publishes is published once; it is counted, and
+    logged once."""
+    versions = publish(2)
+    spoil_pin(versions)
+    learner = InfiniteLayerRegressor(profile="fast", seed=1)
+    options = {"configuration": "other", "resumable": True, "versions": versions}
+    with Publisher(path, learner, n_learned=lambda: 1, **options) as publisher:
+        for k in range(2):
+            learner.learn_one({"a": 1.0}, 1.0)
+            publisher._due = 0.0
+            publisher.learned()
+            publisher._writer.wait()
+            assert (publisher.version, publisher._writer.failed) == (k + 3, False)
+        assert publisher._writer.n_failed == 2
+    assert caplog.text.count("can't keep versions of") == 1
+
+
+def test_forgetting_leaves_no_folder(publish):
+    """An empty one would look like a model without a version."""
+    versions = publish(3)
+    versions.pin(3)
+    assert versions.forget() == 3
+    assert not versions.folder.exists()
+
+
 def spoil_pin(versions: Versions) -> None:
     (versions.folder / "pinned").write_text("{}")
+
+
+def set_an_endless_pin(versions: Versions) -> None:
+    (versions.folder / "pinned").write_text('{"version": Infinity}')
 
 
 def spoil_version(versions: Versions) -> None:
@@ -101,7 +138,7 @@ def remove_version(versions: Versions) -> None:
     versions.file(3).path.unlink()
 
 
-@pytest.mark.parametrize("spoil", [spoil_pin, spoil_version, remove_version])
+@pytest.mark.parametrize("spoil", [spoil_pin, set_an_endless_pin, spoil_version, remove_version])
 def test_a_pin_never_gives_way_to_the_newest(path, publish, spoil):
     """If pin or version can't be read, a new follower has none, and says what to do."""
     versions = publish(3)
