@@ -95,6 +95,8 @@ class Models:
         Returns the follower of a file.
     also
         Called on the thread, too, as often as the models are refreshed.
+    pinned
+        Names in the setting `pin`.
 
     """
 
@@ -104,8 +106,10 @@ class Models:
         level: float,
         follow: Callable[[Path], Follower],
         also: Sequence[Callable[[], None]] = (),
+        pinned: Sequence[str] = (),
     ) -> None:
         self._folder = folder
+        self._pinned = tuple(pinned)
         self._level = level
         self._follow = follow
         self._also = tuple(also)
@@ -211,10 +215,15 @@ class Models:
 
     def problems(self) -> list[str]:
         """Return why predictions can't be made now; a former version still predicts."""
-        models = list(self)
+        models = dict(self)
         if not models:
             return [self._none()]
-        return [f"model {name}: {m.problem}" for name, m in models if m.predictor is None]
+        unusable = [f"model {name}: {m.problem}" for name, m in models.items() if not m.predictor]
+        return unusable + [
+            f"pin: {name!r} is not published; known: {', '.join(sorted(models))}"
+            for name in self._pinned
+            if name not in models
+        ]
 
     def degraded(self) -> list[str]:
         """Return which models predict with a former version, as the newest can't be loaded."""
@@ -246,8 +255,10 @@ class Models:
 
     def _refresh(self) -> None:
         try:
-            found = (*self._folder.glob(f"*{SUFFIX}"), *self._folder.glob("*.versions"))
-            files = sorted({file.with_suffix(SUFFIX) for file in found})
+            pins = (pin.parent for pin in self._folder.glob("*.versions/pinned"))
+            files = sorted(
+                {f.with_suffix(SUFFIX) for f in (*self._folder.glob(f"*{SUFFIX}"), *pins)}
+            )
         except OSError:
             files = []
         for file in files:

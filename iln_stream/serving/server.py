@@ -75,7 +75,15 @@ class ApiServer:
             settings.interval_level,
             lambda path: Follower(path, settings.allow_pickle, settings.pin_of(path.stem)),
             also=() if tokens is None else (tokens.refresh,),
+            pinned=[name for pin in settings.pin if (name := pin.rpartition("=")[0])],
         )
+        if settings.pin:
+            log.warning(
+                "pin = %s: the run may remove this version, after `version_keep` newer ones; "
+                "`iln-stream versions %s --pin` keeps it",
+                ",".join(settings.pin),
+                settings.models,
+            )
         appending = _appending(settings, self._metrics) if settings.events else None
         answers = None
         if settings.answers is not None:

@@ -47,7 +47,8 @@ class ApiSettings(CommandSettings):
         examples=[["orders-0=1200"]],
         description="Kept version to predict with: its number, or with several models "
         "`MODEL=VERSION`, comma-separated. Unset: the one that `iln-stream versions` "
-        "has pinned, or the newest.",
+        "has pinned, or the newest. The run may remove this version: only `iln-stream versions "
+        "--pin` keeps it.",
     )
     answers: Address | None = Field(
         default=None,

@@ -11,6 +11,7 @@ from support.running_api import eventually, publish
 from iln_stream.serving.gate import HttpError
 from iln_stream.serving.models import Models
 from iln_stream.snapshots.follower import Follower
+from iln_stream.snapshots.versions import Versions
 
 
 class Slow(LinearRegression):
@@ -89,3 +90,30 @@ def test_a_folder_without_models_is_warned_of(models, caplog):
         assert "models yet: start `iln-stream run` with --publish" in caplog.text
     finally:
         models.close()
+
+
+def test_a_deleted_model_is_none(tmp_path, models):
+    """Its folder of kept versions is no model, unless one of them is pinned."""
+    for name in "ab":
+        publish(tmp_path, name=name, n=1)
+        versions = Versions(tmp_path / "models" / f"{name}.model")
+        versions.add()
+        versions.newest.path.unlink()
+    versions.pin(1)
+    models.start()
+    try:
+        assert predictor_of(models, "b").published.pinned
+        assert [name for name, _ in models] == ["b"]
+        assert models.problems() == []
+    finally:
+        models.close()
+
+
+def test_a_pin_of_no_model_is_a_problem(tmp_path, start, caplog):
+    """/ready names the model that `pin` has and the ones that there are; the start says that the
+    run may remove the version."""
+    publish(tmp_path, n=1)
+    api = start(pin=["log-event-0=1"])
+    assert "`version_keep` newer ones" in caplog.text
+    reason = "pin: 'log-event-0' is not published; known: log-events-0"
+    eventually(lambda: api.http.get("/ready").json()["reasons"] == [reason])
