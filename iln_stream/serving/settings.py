@@ -45,10 +45,9 @@ class ApiSettings(CommandSettings):
     pin: Annotated[TextList, "VERSION"] = Field(
         default=(),
         examples=[["orders-0=1200"]],
-        description="Kept version to predict with: its number, or with several models "
-        "`MODEL=VERSION`, comma-separated. Unset: the one that `iln-stream versions` "
-        "has pinned, or the newest. The run may remove this version: only `iln-stream versions "
-        "--pin` keeps it.",
+        description="Kept version to predict with, until the run removes it: its number, or with "
+        "several models `MODEL=VERSION`, comma-separated. Unset: the one that "
+        "`iln-stream versions --pin` keeps, or the newest.",
     )
     answers: Address | None = Field(
         default=None,
