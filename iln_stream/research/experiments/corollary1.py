@@ -60,16 +60,16 @@ def sample(T: int, n: int, seed: int) -> Sample:
     return Sample(events.first(T), Stream(X[T:], y[T:], events.L[T:]))
 
 
-Method = Callable[[Sample, float, int], tuple[float, float]]
-"""(sample, B, seed) -> the risk of what it learned, and the CPU seconds that this took."""
+Method = Callable[[Sample, float, int], tuple[float, float, float]]
+"""(sample, B, seed) -> the risk of what it learned, the CPU seconds that this took, and shrinks."""
 
 
 def _algorithm_1(way: str) -> Method:
-    def learn(data: Sample, B: float, seed: int) -> tuple[float, float]:
+    def learn(data: Sample, B: float, seed: int) -> tuple[float, float, float]:
         budget = Budget()
         with budget.timed():
             done = losses(data.train, B, WAYS[way], seed)
-        return _risk(data.test.L @ done.average, data.test), budget.seconds
+        return _risk(data.test.L @ done.average, data.test), budget.seconds, done.n_shrinks
 
     return learn
 
@@ -77,19 +77,20 @@ def _algorithm_1(way: str) -> Method:
 def _fixed(units: Callable[[int], int]) -> Method:
     """Return Algorithm 1 on a fixed set of random features, with their exact scalar product."""
 
-    def learn(data: Sample, B: float, seed: int) -> tuple[float, float]:
+    def learn(data: Sample, B: float, seed: int) -> tuple[float, float, float]:
         M, budget = units(len(data.train.y)), Budget()
         with budget.timed():
             drawn = FAMILY.draw(M, D, np.random.default_rng(seed))
             features = DrawnUnits(FAMILY, drawn, M, 1.0 / math.sqrt(M))
             train = data.train._replace(L=features(data.train.X))
             done = losses(train, B, WAYS["exact E"], seed)
-        return _risk(features(data.test.X) @ done.average, data.test), budget.seconds
+        risk = _risk(features(data.test.X) @ done.average, data.test)
+        return risk, budget.seconds, done.n_shrinks
 
     return learn
 
 
-def _doubly(data: Sample, B: float, seed: int) -> tuple[float, float]:
+def _doubly(data: Sample, B: float, seed: int) -> tuple[float, float, float]:
     """Return the risk of f_T at the regularisation that Section 4 plugs in, epsilon / B^2."""
     T, risks = len(data.train.y), []
     rows, tests = ([dict(enumerate(x.tolist())) for x in part.X] for part in data)
@@ -100,7 +101,7 @@ def _doubly(data: Sample, B: float, seed: int) -> tuple[float, float]:
             for x, y in zip(rows, data.train.y.tolist(), strict=True):
                 model.learn_one(x, y)
         risks.append(_risk(np.array([model.predict_one(x) for x in tests]), data.test))
-    return min(risks), budget.seconds
+    return min(risks), budget.seconds, 0.0
 
 
 METHODS: Mapping[str, Method] = {
@@ -130,8 +131,8 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
 
     """
     horizons = HORIZONS[full]
-    excess: dict[tuple[str, float], dict[int, list[float]]] = {}
-    seconds: dict[tuple[str, float], dict[int, list[float]]] = {}
+    measured: list[dict[tuple[str, float], dict[int, list[float]]]] = [{}, {}, {}]
+    excess, seconds, shrinks = measured
     losses(sample(2, 1, 0).train, 1.0, WAYS["m = T"], 0)  # loads compiled loops, untimed
     for seed in range(seeds):
         data = sample(horizons[-1], TEST[full], seed)
@@ -140,8 +141,8 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
             for name, method in METHODS.items():
                 progress(f"seed {seed}: B = {B:g}, {name}")
                 for T in horizons:
-                    risk, took = method(data._replace(train=data.train.first(T)), B, seed)
-                    for table, found in ((excess, risk - least), (seconds, took)):
+                    risk, *more = method(data._replace(train=data.train.first(T)), B, seed)
+                    for table, found in zip(measured, (risk - least, *more), strict=True):
                         table.setdefault((name, B), {}).setdefault(T, []).append(found)
     figures = {
         "runs": [
@@ -153,6 +154,7 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
                 "fit": power_law(horizons, by_seed(by_T)),
                 "seconds": [mean_and_error(values) for values in seconds[name, B].values()],
                 "fit_of_seconds": power_law(horizons, by_seed(seconds[name, B])),
+                "shrinks": [float(np.mean(values)) for values in shrinks[name, B].values()],
             }
             for (name, B), by_T in excess.items()
         ],
