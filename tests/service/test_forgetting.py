@@ -12,9 +12,10 @@ from support.saved_state import Saved, saved
 from iln_stream.errors import RefusedError
 from iln_stream.service import Service, Settings, rebuild
 from iln_stream.service.rebuild import Erasure
+from iln_stream.service.streams import readers, source_stream
 from iln_stream.settings import SettingsError
 from iln_stream.streams import NewRecord
-from iln_stream.streams.sqlite import erase
+from iln_stream.streams.sqlite import SqliteLog, erase
 
 WHO = "card-of-mine-17"
 
@@ -144,6 +145,42 @@ def test_interrupted(logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, a
     rebuild(settings(ours))
     assert places_of_who(ours) == []
     assert same(run(ours), saved(theirs.parent / "state", "log-events")) == []
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 3])
+def test_interrupted_between_topics(
+    logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, n_topics: int
+) -> None:
+    """What the next rebuild has to erase it finds by the events, which are erased last."""
+    ours, _ = logs
+    done: list[int] = []
+
+    def erase_and_fail(*given: Any) -> int:
+        done.append(erase(*given))
+        return done[-1] if len(done) < n_topics else 1 // 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["iln_stream.service.rebuild"], "erase", erase_and_fail)
+        with pytest.raises(ZeroDivisionError):
+            rebuild(settings(ours), erasure=Erasure([f"card_id={WHO}"]))
+    rebuild(settings(ours))
+    assert places_of_who(ours) == []
+
+
+def test_a_log_that_grows(logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records are sought up to the end that the log had, however many are appended meanwhile."""
+    ours, _ = logs
+    fetch, more = SqliteLog._fetch, iter(records(range(200, 300)))
+
+    def fetch_and_append(log: SqliteLog, timeout: float) -> Any:
+        append(ours, [next(more)])
+        return fetch(log, timeout)
+
+    monkeypatch.setattr(SqliteLog, "_fetch", fetch_and_append)
+    erasure = Erasure([f"card_id={WHO}"])
+    stream = source_stream(settings(ours))
+    erasure.find(settings(ours), stream, readers(settings(ours), stream))
+    assert erasure.report == ["found 20 records with the values, and 16 labels"]
 
 
 def test_history(tmp_path: Path) -> None:
