@@ -168,20 +168,10 @@ class RebuildPositions:
 
 @dataclass
 class Erasure:
-    """Values to forget, what was found of them, and what was removed.
+    """Values to forget, `FIELD=VALUE` or `@key=VALUE`, what was found of them, and was removed.
 
-    Parameters
-    ----------
-    values
-        `FIELD=VALUE`; the field `@key` is the record's own key.
-
-    Attributes
-    ----------
-    removes : bool
-        Whether records are removed, also of values of a command that was interrupted.
-    report : list of str
-        A line for each place where something was removed, or is left for somebody else to remove.
-
+    It `removes` records of values of an interrupted command, too; the `report` has a line for each
+    place, also for those that others have to clean.
     """
 
     values: Sequence[str] = ()
@@ -205,7 +195,8 @@ class Erasure:
             if not (name and equals and value):
                 raise SettingsError(f"--forget {each}: give FIELD=VALUE, or @key=VALUE")
             forgotten.add(name, value)
-        self.removes = bool(self.values) or forgotten.unfinished
+        names = {folder_of(settings, stream, each).name for each in readers}
+        self.removes = bool(self.values) or bool(names & forgotten.unfinished)
         if not forgotten.values:
             return forgotten
         forgets = forgets_of(settings, settings, stream, forgotten)
@@ -372,7 +363,9 @@ def rebuild(
             if not forget:
                 found.loss.refuse(found.n_offsets)
     if erasure.removes:
-        forgotten.save(unfinished=True)
+        names = {folder_of(settings, stream, each).name for each in parts}
+        forgotten.unfinished |= names
+        forgotten.save()
     done = [
         _rebuild_one(settings, stream, each, until, skip, forget, erasure, console)
         for each in parts
@@ -380,7 +373,9 @@ def rebuild(
     if erasure.removes:
         erasure.erase_records(settings, stream)
         _remove_versions(settings, stream, parts, erasure)
-        forgotten.save(unfinished=False)
+        forgotten = Forgotten(Path(settings.snapshots))  # others may have added to it meanwhile
+        forgotten.unfinished -= names
+        forgotten.save()
     return done
 
 
