@@ -168,7 +168,7 @@ class RebuildPositions:
 
 @dataclass
 class Erasure:
-    """Values to forget, `FIELD=VALUE` or `@key=VALUE`, what was found of them, and was removed.
+    """Values to forget (`FIELD=VALUE`, `@key=VALUE`), what was found, and what was removed.
 
     It `removes` records of values of an interrupted command, too; the `report` has a line for each
     place, also for those that others have to clean.
@@ -177,10 +177,11 @@ class Erasure:
     values: Sequence[str] = ()
     report: list[str] = field(default_factory=list)
     removes: bool = False
+    folders: set[str] = field(default_factory=set)
     ids: set[str] = field(default_factory=set)
     places: dict[StreamPartition, list[int]] = field(default_factory=dict)
 
-    def find(self, settings: LoopSettings, stream: Scheme, readers: Sequence[Reader]) -> Forgotten:
+    def find(self, settings: Settings, stream: Scheme, readers: Sequence[Reader]) -> Forgotten:
         """Find the records of these values, and of those that were forgotten before.
 
         Raises
@@ -189,14 +190,14 @@ class Erasure:
             When a value is none.
 
         """
-        forgotten = Forgotten(Path(getattr(settings, "snapshots", None) or "."))
+        forgotten = Forgotten(Path(str(settings.snapshots)))
         for each in self.values:
             name, equals, value = each.partition("=")
             if not (name and equals and value):
                 raise SettingsError(f"--forget {each}: give FIELD=VALUE, or @key=VALUE")
             forgotten.add(name, value)
-        names = {folder_of(settings, stream, each).name for each in readers}
-        self.removes = bool(self.values) or bool(names & forgotten.unfinished)
+        self.folders = {folder_of(settings, stream, each).name for each in readers}
+        self.removes = bool(self.values) or bool(self.folders & forgotten.unfinished)
         if not forgotten.values:
             return forgotten
         forgets = forgets_of(settings, settings, stream, forgotten)
@@ -363,8 +364,7 @@ def rebuild(
             if not forget:
                 found.loss.refuse(found.n_offsets)
     if erasure.removes:
-        names = {folder_of(settings, stream, each).name for each in parts}
-        forgotten.unfinished |= names
+        forgotten.unfinished |= erasure.folders
         forgotten.save()
     done = [
         _rebuild_one(settings, stream, each, until, skip, forget, erasure, console)
@@ -374,7 +374,7 @@ def rebuild(
         erasure.erase_records(settings, stream)
         _remove_versions(settings, stream, parts, erasure)
         forgotten = Forgotten(Path(settings.snapshots))  # others may have added to it meanwhile
-        forgotten.unfinished -= names
+        forgotten.unfinished -= erasure.folders
         forgotten.save()
     return done
 
