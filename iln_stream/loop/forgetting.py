@@ -23,31 +23,16 @@ class Forgotten:
     """The values of fields whose records are forgotten, in a file beside the snapshots.
 
     The file has salted digests of the values, and not the values: it is itself about people.
-
-    Parameters
-    ----------
-    folder
-        The folder of all snapshots.
-
-    Attributes
-    ----------
-    unfinished : bool
-        Whether records of these values may still be where they have to be removed.
-
-    Raises
-    ------
-    RefusedError
-        When the file can't be read.
-
+    `unfinished` names the folders of learners whose records may still have to be removed.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / _FILE
         self._salt, self.values = secrets.token_hex(8), list[tuple[str, str]]()
-        self.unfinished = False
+        self.unfinished: set[str] = set()
         try:
             stored = json.loads(read_stored(self._path))
-            self._salt, self.unfinished = str(stored["salt"]), bool(stored["unfinished"])
+            self._salt, self.unfinished = str(stored["salt"]), set(stored["unfinished"])
             self.values = [(str(name), str(digest)) for name, digest in stored["values"]]
         except FileNotFoundError:
             pass
@@ -56,14 +41,20 @@ class Forgotten:
                 f"{self._path} can't be read ({error!r}), and whose records are forgotten is not "
                 "known: put back a copy; or delete it, and forget them again"
             ) from error
+        self._by_field: dict[str, set[str]] = {}
+        for name, digest in self.values:
+            self._by_field.setdefault(name, set()).add(digest)
 
     def add(self, name: str, value: str) -> None:
         """Forget the records whose field has a value; `save` remembers it."""
-        if (entry := (name, self._digest(value))) not in self.values:
-            self.values.append(entry)
+        digest, known = self._digest(value), self._by_field.setdefault(name, set())
+        if digest not in known:
+            known.add(digest)
+            self.values.append((name, digest))
 
-    def save(self, *, unfinished: bool) -> None:
-        """Store the values durably, and whether the removal of records is not finished."""
+    def save(self) -> None:
+        """Store durably what is forgotten, and what is unfinished."""
+        unfinished = sorted(self.unfinished)
         fields = {"salt": self._salt, "values": self.values, "unfinished": unfinished}
         content = json.dumps(fields).encode()
         make_folder(self._path.parent)
@@ -72,9 +63,9 @@ class Forgotten:
 
     def has(self, fields: Mapping[str, Any], key: str | None) -> bool:
         """Return whether a record with these fields, and this key, is forgotten."""
-        for name, digest in self.values:
-            value = key if name == RECORDS_KEY else _at(fields, name)
-            if value is not None and self._digest(value) == digest:
+        for name, digests in self._by_field.items():
+            value = key if name == RECORDS_KEY else _at(fields, name) or _at(fields.get("x"), name)
+            if value is not None and self._digest(value) in digests:
                 return True
         return False
 
@@ -84,18 +75,11 @@ class Forgotten:
 
 
 Reading = tuple[Callable[[Any], Mapping[str, Any]], str | None]
-"""Makes fields of a payload, and the name of the one that is the id."""
+"""Makes fields of a payload, and the name of the one by which labels come later, if any do."""
 
 
 class Forgets:
-    """Says which records of a run are left out.
-
-    Attributes
-    ----------
-    ids : set of str
-        Ids of events that are forgotten, whose labels are, too.
-
-    """
+    """Says which records of a run are left out, among them labels of the events `ids`."""
 
     def __init__(
         self, forgotten: Forgotten, events: Reading, of_others: Mapping[str, Reading]
@@ -109,7 +93,9 @@ class Forgets:
         fields: Mapping[str, Any] = {}
         with suppress(MalformedError):  # it may have a key all the same
             fields = parse(record.payload)
-        return self._forgotten.has(fields, record.key), _at(fields, id_field or "id")
+        return self._forgotten.has(fields, record.key), None if id_field is None else _at(
+            fields, id_field
+        )
 
     def __call__(self, record: Record) -> bool:
         """Return whether a record is forgotten."""
@@ -117,15 +103,12 @@ class Forgets:
         return has or record_id in self.ids
 
 
-def _at(fields: Mapping[str, Any], path: str) -> str | None:
-    """Return the text of a dotted path, also below the `x` of an event; None: there is none."""
-    for root in (fields, fields.get("x")):
-        value: Any = root
-        if isinstance(root, Mapping) and path in root:
-            value = root[path]
-        else:
-            for name in path.split("."):
-                value = value.get(name) if isinstance(value, Mapping) else None
-        if value is not None:
-            return as_text(value)
-    return None
+def _at(fields: Any, path: str) -> str | None:
+    """Return the text of a dotted path; None: there is none."""
+    if isinstance(fields, Mapping) and path in fields:
+        value = fields[path]
+    else:
+        value = fields
+        for name in path.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+    return None if value is None else as_text(value)

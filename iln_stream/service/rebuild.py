@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import logging
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from iln_stream.errors import RefusedError, SnapshotError
+from iln_stream.errors import NoStreamError, RefusedError, SnapshotError
 from iln_stream.loop import Listener, NothingLearnedError
 from iln_stream.loop.forgetting import Forgotten
 from iln_stream.loop.live import LiveModel
@@ -167,29 +168,20 @@ class RebuildPositions:
 
 @dataclass
 class Erasure:
-    """Values to forget, what was found of them, and what was removed.
+    """Values to forget (`FIELD=VALUE`, `@key=VALUE`), what was found, and what was removed.
 
-    Parameters
-    ----------
-    values
-        `FIELD=VALUE`; the field `@key` is the record's own key.
-
-    Attributes
-    ----------
-    removes : bool
-        Whether records are removed, also of values of a command that was interrupted.
-    report : list of str
-        A line for each place where something was removed, or is left for somebody else to remove.
-
+    It `removes` records of values of an interrupted command, too; the `report` has a line for each
+    place, also for those that others have to clean.
     """
 
     values: Sequence[str] = ()
     report: list[str] = field(default_factory=list)
     removes: bool = False
+    folders: set[str] = field(default_factory=set)
     ids: set[str] = field(default_factory=set)
     places: dict[StreamPartition, list[int]] = field(default_factory=dict)
 
-    def find(self, settings: LoopSettings, stream: Scheme, readers: Sequence[Reader]) -> Forgotten:
+    def find(self, settings: Settings, stream: Scheme, readers: Sequence[Reader]) -> Forgotten:
         """Find the records of these values, and of those that were forgotten before.
 
         Raises
@@ -198,13 +190,14 @@ class Erasure:
             When a value is none.
 
         """
-        forgotten = Forgotten(Path(getattr(settings, "snapshots", None) or "."))
+        forgotten = Forgotten(Path(str(settings.snapshots)))
         for each in self.values:
             name, equals, value = each.partition("=")
             if not (name and equals and value):
                 raise SettingsError(f"--forget {each}: give FIELD=VALUE, or @key=VALUE")
             forgotten.add(name, value)
-        self.removes = bool(self.values) or forgotten.unfinished
+        self.folders = {folder_of(settings, stream, each).name for each in readers}
+        self.removes = bool(self.values) or bool(self.folders & forgotten.unfinished)
         if not forgotten.values:
             return forgotten
         forgets = forgets_of(settings, settings, stream, forgotten)
@@ -212,7 +205,7 @@ class Erasure:
         n_events = n_labels = 0
         origins = dict.fromkeys(origin for each in readers for origin in each.origins)
         for origin in origins:
-            for record in _all_records(open_one(settings, stream, origin, "earliest")):
+            for record in _all_records(open_one(settings, stream, origin, "earliest", sys.maxsize)):
                 has, record_id = forgets.read(record)
                 if has:
                     n_events += 1
@@ -220,7 +213,7 @@ class Erasure:
                     self.ids.update(() if record_id is None else (record_id,))
         for origin in origins if settings.pending_events is not None and self.ids else ():
             ours = set(self.places.get(origin, ()))
-            for record in _all_records(open_one(settings, stream, origin, "earliest")):
+            for record in _all_records(open_one(settings, stream, origin, "earliest", sys.maxsize)):
                 if record.offset not in ours and forgets.read(record)[1] in self.ids:
                     n_labels += 1
                     self.places.setdefault(origin, []).append(record.offset)
@@ -228,14 +221,18 @@ class Erasure:
         return forgotten
 
     def erase_records(self, settings: LoopSettings, stream: Scheme) -> None:
-        """Remove the records from the logs that are ours, with what was published of them."""
-        inputs = [each for each in (stream, label_stream(settings)) if each is not None]
-        for each in inputs:
-            here = {p.partition: at for p, at in self.places.items() if p.stream == each.name}
-            self._erase(each, here)
+        """Remove the records from the logs that are ours, with what was published of them.
+
+        Events come last: only by them can another command find the rest after an interruption.
+        """
         addresses = [settings.predictions, dead_letters_address(settings)]
-        for each in (output_stream(settings, a) for a in addresses if a not in (None, "-")):
-            self._erase(each, _made_of(each, self.places))
+        for output in (output_stream(settings, a) for a in addresses if a not in (None, "-")):
+            with suppress(NoStreamError):
+                self._erase(output, _made_of(output, self.places))
+        for each in (label_stream(settings), stream):
+            if each is not None:
+                here = {p.partition: at for p, at in self.places.items() if p.stream == each.name}
+                self._erase(each, here)
         if settings.warm_start:
             self.report.append(f"{', '.join(settings.warm_start)}: their records were left out; "
                                "the files are yours to clean")  # fmt: skip
@@ -243,7 +240,8 @@ class Erasure:
 
     def _erase(self, stream: Scheme, places: Mapping[int, Sequence[int]] | None) -> None:
         if isinstance(stream, SqliteScheme) and places is not None:
-            n = erase(stream.path, stream.topic, places) if places else 0
+            # Without places, too: an interrupted command may have left some in the write-ahead log.
+            n = erase(stream.path, stream.topic, places)
             self.report.append(f"{stream.address}: {n} records erased")
         else:
             self.report.append(f"{stream.address} is not ours: nothing was removed there; delete "
@@ -258,10 +256,9 @@ def _made_of(
         return None
     found: dict[int, list[int]] = {}
     sought = {(p.stream, p.partition, offset) for p, at in places.items() for offset in at}
-    if not stream.path.exists():
-        return found
-    for partition in stream.partitions():
-        for record in _all_records(stream.log(partition, "earliest")):
+    partitions = stream.partitions()
+    for partition in partitions if sought else ():
+        for record in _all_records(stream.log(partition, "earliest", sys.maxsize)):
             with suppress(ValueError, KeyError, TypeError):
                 made: Any = json.loads(record.payload)  # type: ignore[arg-type]
                 if (made["stream"], made["partition"], made["offset"]) in sought:
@@ -270,13 +267,10 @@ def _made_of(
 
 
 def _all_records(opened: Log) -> Iterator[Record]:
-    """Yield all records that a log has now, and close it."""
+    """Yield all records of a log that ends somewhere, and close it."""
     with closing(opened):
-        while True:
-            records = opened.poll(0.2)
-            yield from records
-            if not records and opened.lag == 0:
-                return
+        while not opened.exhausted:
+            yield from opened.poll(0.2)
 
 
 log = logging.getLogger(__name__)
@@ -370,7 +364,8 @@ def rebuild(
             if not forget:
                 found.loss.refuse(found.n_offsets)
     if erasure.removes:
-        forgotten.save(unfinished=True)
+        forgotten.unfinished |= erasure.folders
+        forgotten.save()
     done = [
         _rebuild_one(settings, stream, each, until, skip, forget, erasure, console)
         for each in parts
@@ -378,7 +373,9 @@ def rebuild(
     if erasure.removes:
         erasure.erase_records(settings, stream)
         _remove_versions(settings, stream, parts, erasure)
-        forgotten.save(unfinished=False)
+        forgotten = Forgotten(Path(settings.snapshots))  # others may have added to it meanwhile
+        forgotten.unfinished -= erasure.folders
+        forgotten.save()
     return done
 
 

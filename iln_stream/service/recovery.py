@@ -331,11 +331,13 @@ class Recovery:
         self._settings = settings
         self._stream = stream
         self._reader = reader
-        self._code = code_of(configuration(settings))
         self._folder = SnapshotFolder(folder_of(settings, stream, reader), settings.snapshot_keep)
         with ExitStack() as undo:
             self._folder.lock()
             undo.callback(self._folder.unlock)
+            # Once: what others forget later, this run does not leave out.
+            self._configuration = configuration(settings, reader.horizon)
+            self._code = code_of(self._configuration)
             # Resume from our own folder, or from that of the learner we take over.
             self._from = self._folder
             if not self._folder.places():
@@ -351,7 +353,8 @@ class Recovery:
                 check_header(header, settings, stream, reader, self._from.path)
                 warn_of_edited(header.code, self._code, f"snapshots: {self._from.path}")
             forgotten = forgotten_of(settings)
-            if not forget and forgotten is not None and forgotten.unfinished:
+            ours = {self._folder.path.name, self._from.path.name}
+            if not forget and forgotten is not None and ours & forgotten.unfinished:
                 raise RefusedError(
                     "`iln-stream rebuild --forget` was interrupted: complete it first, with "
                     "`iln-stream rebuild`"
@@ -526,6 +529,7 @@ class Recovery:
         """
         settings = self._settings
         labels = source.labels if isinstance(source, Sequencer) else None
+        history = {} if self.history is None else {HISTORY: self.history}
 
         def header(positions: Positions) -> Header:
             return Header(
@@ -534,7 +538,7 @@ class Recovery:
                 topic_id=source.topic_id,
                 n_partitions=source.n_partitions,
                 epoch=self._epoch,
-                configuration=configuration(settings, self._reader.horizon, self.history),
+                configuration=self._configuration | history,
                 seed=self._reader.seed,
                 saved_at=dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
                 labels_topic_id=None if labels is None else labels.topic_id,

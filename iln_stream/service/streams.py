@@ -539,7 +539,12 @@ def forgets_of(
     if (labels := label_stream(settings)) is not None:
         own = settings_of_labels(settings)
         of_others[labels.name] = _parser(own, labels), own.id_field
-    return Forgets(forgotten, (_parser(records, stream), records.id_field), of_others)
+    id_field = records.id_field
+    if settings.pending_events is None:
+        id_field = None
+    elif mapping_of(records, stream, labelled=False) is None:
+        id_field = "id"  # of events in their own form
+    return Forgets(forgotten, (_parser(records, stream), id_field), of_others)
 
 
 def _parser(settings: FormatSettings, stream: Scheme) -> Parse:

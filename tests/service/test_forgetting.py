@@ -10,11 +10,14 @@ from support.embedded_log import append, settings_of, values
 from support.saved_state import Saved, saved
 
 from iln_stream.errors import RefusedError
+from iln_stream.loop import PrequentialLoop
+from iln_stream.loop.forgetting import Forgotten
 from iln_stream.service import Service, Settings, rebuild
 from iln_stream.service.rebuild import Erasure
+from iln_stream.service.streams import readers, source_stream
 from iln_stream.settings import SettingsError
 from iln_stream.streams import NewRecord
-from iln_stream.streams.sqlite import erase
+from iln_stream.streams.sqlite import SqliteLog, erase
 
 WHO = "card-of-mine-17"
 
@@ -146,6 +149,42 @@ def test_interrupted(logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, a
     assert same(run(ours), saved(theirs.parent / "state", "log-events")) == []
 
 
+@pytest.mark.parametrize("n_topics", [1, 2, 3])
+def test_interrupted_between_topics(
+    logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, n_topics: int
+) -> None:
+    """What the next rebuild has to erase it finds by the events, which are erased last."""
+    ours, _ = logs
+    done: list[int] = []
+
+    def erase_and_fail(*given: Any) -> int:
+        done.append(erase(*given))
+        return done[-1] if len(done) < n_topics else 1 // 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["iln_stream.service.rebuild"], "erase", erase_and_fail)
+        with pytest.raises(ZeroDivisionError):
+            rebuild(settings(ours), erasure=Erasure([f"card_id={WHO}"]))
+    rebuild(settings(ours))
+    assert places_of_who(ours) == []
+
+
+def test_a_log_that_grows(logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records are sought up to the end that the log had, however many are appended meanwhile."""
+    ours, _ = logs
+    fetch, more = SqliteLog._fetch, iter(records(range(200, 300)))
+
+    def fetch_and_append(log: SqliteLog, timeout: float) -> Any:
+        append(ours, [next(more)])
+        return fetch(log, timeout)
+
+    monkeypatch.setattr(SqliteLog, "_fetch", fetch_and_append)
+    erasure = Erasure([f"card_id={WHO}"])
+    stream = source_stream(settings(ours))
+    erasure.find(settings(ours), stream, readers(settings(ours), stream))
+    assert erasure.report == ["found 20 records with the values, and 16 labels"]
+
+
 def test_history(tmp_path: Path) -> None:
     """Files that are learned before the log are read without them, and are the user's to clean."""
     rows = [f"{card},{n}.5,{n % 7}" for n in range(20) for card in ("c1", WHO)]
@@ -166,6 +205,49 @@ def test_history(tmp_path: Path) -> None:
             assert f"{file}: their records were left out" in "\n".join(erasure.report)
         states.append(saved(path.parent / "state", "log-events"))
     assert same(*states) == []
+
+
+def test_a_column_named_id(tmp_path: Path) -> None:
+    """Records are joined to others by their id only if labels come later, and it is an id."""
+    path = tmp_path / "log.db"
+    rows = [{"customer": n % 5, "id": n % 3, "y": n % 7} for n in range(30)]
+    append(path, [json.dumps(each).encode() for each in rows])
+    given = {"target": "y", "ignore": ["customer"], "types": {"id": "category"}}
+    Service(settings_of(path, **given)).run()
+    erasure = Erasure(["customer=3"])
+    rebuild(settings_of(path, **given), erasure=erasure)
+    assert erasure.report[0] == "found 6 records with the values, and 0 labels"
+    assert saved(tmp_path / "state", "log-events").n_events == 24
+
+
+def test_others_are_unfinished(logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another run of the folder has finished says nothing of a command that was interrupted;
+    and a run's snapshots say what it left out, whatever others forget meanwhile."""
+    ours, theirs = logs
+    other = theirs.parent / "others.db"
+    append(other, [b'{"x": {"a": 2.0}, "y": 1.0}'] * 5)
+    run_other = settings_of(other, snapshots=str(ours.parent / "state"))
+    forgotten = Forgotten(ours.parent / "state")
+
+    def run_late(loop: PrequentialLoop) -> None:
+        forgotten.add("card_id", WHO)
+        forgotten.save()
+        of_loop(loop)
+
+    of_loop = PrequentialLoop.run
+    with monkeypatch.context() as patch:
+        patch.setattr(PrequentialLoop, "run", run_late)
+        Service(run_other).run()
+    assert "forgotten" not in saved(ours.parent / "state", "others-events").header.configuration
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["iln_stream.service.rebuild"], "erase", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            rebuild(settings(ours), erasure=Erasure([f"card_id={WHO}"]))
+    rebuild(run_other, erasure=Erasure(["a=1"]))
+    with pytest.raises(RefusedError, match="iln-stream rebuild"):
+        run(ours)
+    rebuild(settings(ours))
+    assert places_of_who(ours) == []
 
 
 @pytest.mark.parametrize("value", ["c17", "=c17", "card_id="])
