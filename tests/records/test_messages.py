@@ -177,7 +177,8 @@ def test_what_readers_can_rely_on():
     letter = schemas()["dead_letter.v1.json"]
     assert [*letter["required"], "key", "written"] == list(letter["properties"])
     prediction = schemas()["prediction.v2.json"]
-    optional = {"probabilities", "intervals", "explanation", "horizon", "horizon_time", "contender"}
+    optional = {"probabilities", "intervals", "quantiles", "explanation"}
+    optional |= {"horizon", "horizon_time", "contender"}
     assert set(prediction["required"]) == set(prediction["properties"]) - optional
     event = schemas()["event.v1.json"]
     assert (event["additionalProperties"], event["required"]) == (False, ["x"])
