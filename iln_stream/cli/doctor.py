@@ -21,7 +21,7 @@ from iln_stream.kernels.cpu import BASELINES, VARIABLE, pinned
 from iln_stream.kernels.jit import cache_folder, is_marked
 from iln_stream.learners.warming import public_name
 from iln_stream.service import Settings, build_learner, output_stream, source_stream
-from iln_stream.service.recovery import check_header, folder_of
+from iln_stream.service.recovery import check_header, configuration, folder_of
 from iln_stream.service.streams import dead_letters_address, label_stream, readers
 from iln_stream.serving.settings import ApiSettings
 from iln_stream.snapshots import SnapshotFolder
@@ -223,7 +223,8 @@ def _resumable(settings: Settings, source: Scheme, *, check: bool) -> str:
         for reader in readers(settings, source) if check else ():
             folder = folder_of(settings, source, reader)
             if folder.is_dir() and (found := SnapshotFolder(folder).stored()):
-                check_header(found[-1].header, settings, source, reader, folder)
+                ours = configuration(settings, reader.horizon)
+                check_header(found[-1].header, ours, source, reader, folder)
     return seen
 
 

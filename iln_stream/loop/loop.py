@@ -222,6 +222,8 @@ class PrequentialLoop:
                     checkpoint.passed(origin, offset, perf_counter())
                 continue
             if self._forgets is not None and self._forgets(record):
+                for listener in self.listeners:
+                    listener.on_forgotten(origin, offset)
                 if checkpoint is not None:
                     checkpoint.passed(origin, offset, perf_counter())
                 continue

@@ -147,6 +147,7 @@ class ModelMetrics(Listener):
         self.n_dead_letters = 0
         self.n_repeats = 0
         self.n_skipped = 0
+        self.n_forgotten = 0  # of this process: the state is that of a run which never saw them
         self.n_commands = 0
         reporter = find_reporter(learner)
         self._scores = task.scores(window, () if reporter is None else reporter.flags)
@@ -189,6 +190,11 @@ class ModelMetrics(Listener):
     def on_skipped(self, origin: StreamPartition, offset: int) -> None:
         """Count the record."""
         self.n_skipped += 1
+        self._last_progress = perf_counter()
+
+    def on_forgotten(self, origin: StreamPartition, offset: int) -> None:
+        """Count the record."""
+        self.n_forgotten += 1
         self._last_progress = perf_counter()
 
     def on_command(self, command: Command) -> None:
@@ -267,9 +273,14 @@ class ModelMetrics(Listener):
             MetricSpec(
                 "iln_skipped_records_total",
                 "counter",
-                "Records skipped because they repeat a recent event or label (repeated), or "
-                "because where is not true of them or a decoder returned None (no_event).",
-                lambda: {"repeated": self.n_repeats, "no_event": self.n_skipped},
+                "Records skipped because they repeat a recent event or label (repeated), because "
+                "where is not true of them or a decoder returned None (no_event), or because they "
+                "have a value that rebuild --forget named (forgotten).",
+                lambda: {
+                    "repeated": self.n_repeats,
+                    "no_event": self.n_skipped,
+                    "forgotten": self.n_forgotten,
+                },
                 "reason",
             ),
             MetricSpec(

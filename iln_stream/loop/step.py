@@ -179,6 +179,10 @@ class Listener:
         """Handle a record that is no event; unless overridden, as a repeat."""
         self.on_repeat(origin, offset)
 
+    def on_forgotten(self, origin: StreamPartition, offset: int) -> None:
+        """Handle a record that is passed over, as it is forgotten; unless overridden, a repeat."""
+        self.on_repeat(origin, offset)
+
     def on_command(self, command: Command) -> None:
         """Handle a command that the learner has carried out, such as a promotion."""
 

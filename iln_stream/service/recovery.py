@@ -350,7 +350,7 @@ class Recovery:
             self._snapshot = None if forget else self._from.newest()
             if self._snapshot is not None:
                 header = self._snapshot.header
-                check_header(header, settings, stream, reader, self._from.path)
+                check_header(header, self._configuration, stream, reader, self._from.path)
                 warn_of_edited(header.code, self._code, f"snapshots: {self._from.path}")
             forgotten = forgotten_of(settings)
             ours = {self._folder.path.name, self._from.path.name}
@@ -598,17 +598,17 @@ class Recovery:
 
 
 def check_header(
-    header: Header, settings: LoopSettings, stream: Scheme, reader: Reader, folder: Path
+    header: Header, ours: Mapping[str, Any], stream: Scheme, reader: Reader, folder: Path
 ) -> None:
     """Refuse a snapshot of other settings; warn if library versions or the CPU differ.
 
     Raises
     ------
     RefusedError
-        When the run that the settings describe can't resume from it.
+        When a run of this `configuration` can't resume from it.
 
     """
-    ours = {LABELS: None, **configuration(settings, reader.horizon)}
+    ours = {LABELS: None, **ours}
     here = f"snapshots: {folder}"
     events = of_stream(header.positions, header.stream)
     if header.stream != stream.name or not events.keys() <= set(reader.partitions):

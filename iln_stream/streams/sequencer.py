@@ -274,7 +274,9 @@ class Sequencer:
         if len(waiting) < 2:
             return [(p, len(self._read_ahead[p].records)) for p in waiting]
         ahead = [self._read_ahead[p] for p in waiting]
-        own = min([each.say_times() for each in ahead])  # each reads its times
+        for each in ahead:
+            each.read_times()
+        own = all(each.has_times for each in ahead)
         times = [each.times(own) for each in ahead]
         more = [_has_more(self._inputs[p]) for p in waiting]
         return [(waiting[number], count) for number, count in runs_by_time(times, more)]
@@ -356,10 +358,14 @@ class _ReadAhead:
         self._time_of = time_of
         self._times: deque[float | None] = deque()  # of the first records
 
-    def say_times(self) -> bool:
-        """Read the times that the records say; return whether at least one does."""
+    def read_times(self) -> None:
+        """Read the times that the records say."""
         for index in range(len(self._times), len(self.records)):
             self._times.append(self._time_of(self.records[index]))
+
+    @property
+    def has_times(self) -> bool:
+        """Whether at least one record says its time."""
         return any(time is not None for time in self._times)
 
     def times(self, own: bool) -> list[float]:

@@ -103,6 +103,18 @@ def test_as_if_never_seen(logs: tuple[Path, Path]) -> None:
     assert same(saved(ours.parent / "state", "log-events"), run(theirs)) == []
 
 
+def test_later_records_are_counted(logs: tuple[Path, Path]) -> None:
+    """A run counts the records that it passes over, for they are neither learned nor predicted."""
+    ours, _ = logs
+    rebuild(settings(ours), erasure=Erasure([f"card_id={WHO}"]))
+    later = [each for each in records(range(100, 120)) if b'"y"' not in each.value]
+    append(ours, later)
+    service = Service(settings(ours))
+    service.run()
+    n = sum(each.key == WHO for each in later)
+    assert service.workers[0].watched.n_forgotten == n > 0
+
+
 def places_of_who(path: Path) -> list[str]:
     """Return the files of a run that have the id of the card."""
     files = [file for file in path.parent.rglob("*") if file.is_file()]

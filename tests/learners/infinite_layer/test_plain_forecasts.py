@@ -154,15 +154,16 @@ def test_the_scale_recovers(profile):
     assert means[0] < 1.25 * means[1]
 
 
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("largest", [1e12, 1e18, 0.99 * LARGEST_LABEL])
-def test_the_scale_recovers_from_growth(largest):
+def test_the_scale_recovers_from_growth(largest, profile):
     """500 events after labels that grew up to a run's bound, errors are below the labels' size."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1_100, 2))
     y = 5.0 + 3.0 * X[:, 0] - 2.0 * X[:, 1] + rng.normal(0.0, 0.1, len(X))
     X[300:600], y[300:600] = 0.5, largest ** (np.arange(300) / 299)
     events = [({"a": a, "b": b}, float(label)) for (a, b), label in zip(X, y, strict=True)]
-    found = errors(InfiniteLayerRegressor("fast", seed=1), events)
+    found = errors(InfiniteLayerRegressor(profile, seed=1), events)
     assert np.median(found[1_000:]) < 0.5 * y[:300].std()
 
 
