@@ -86,14 +86,15 @@ class KafkaPredictionSink(KafkaSink):
             self._began = ends
             return
         until = monotonic() + _WITHIN_SECONDS
-        for place in {here[self._target(partition)] for partition in self._ours}:
+        ours = frozenset(self._ours)  # the loop may add to it meanwhile
+        for place in {here[self._target(partition)] for partition in ours}:
             consumer.assign([place])
             consumer.seek(place, max(self._began[place], ends[place] - _LAST))
             latest: dict[tuple[Any, ...], int] = {}
             while consumer.position(place) < ends[place] and monotonic() < until:
                 for message in consumer.poll(timeout_ms=500).get(place, ()):
                     found = _of_prediction(message.value)
-                    if found is None or found[0][1] not in self._ours:
+                    if found is None or found[0][1] not in ours:
                         continue
                     of, offset = found
                     if offset <= latest.get(of, -1):
