@@ -312,13 +312,7 @@ class Routes(NamedTuple):
         reasons = self.models.problems()
         if self.appending is not None and self.appending.problem is not None:
             reasons.append(self.appending.problem)
-        found = {
-            "ready": not reasons,
-            "reasons": reasons,
-            "degraded": self.models.degraded(),
-            "versions": {name: model.version for name, model in self.models},
-            "pinned": [name for name, model in self.models if model.pinned],
-        }
+        found = {"ready": not reasons, "reasons": reasons, "degraded": self.models.degraded()}
         return as_json(found, 503 if reasons else 200)
 
     async def _append(self, records: Sequence[NewRecord]) -> Sequence[Appended]:

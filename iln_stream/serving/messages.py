@@ -245,8 +245,6 @@ class ReadyAnswer(BaseModel):
     degraded: list[str] = Field(
         description="Models that predict with a former version, as the newest can't be loaded."
     )
-    versions: dict[str, int] = Field(description="The version of each model that predicts.")
-    pinned: list[str] = Field(description="Models whose version is pinned.")
 
 
 class LiveAnswer(BaseModel):

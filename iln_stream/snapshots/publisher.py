@@ -27,7 +27,7 @@ from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
 from iln_stream.snapshots.file import versions
 from iln_stream.snapshots.learner import PICKLE, is_pickle
-from iln_stream.snapshots.published_file import Identity, VersionFile, VersionHeader
+from iln_stream.snapshots.published_file import Identity, VersionHeader
 from iln_stream.snapshots.versions import Versions
 from iln_stream.state import StateDict
 from iln_stream.streams import StreamPartition
@@ -142,10 +142,8 @@ class Writer:
 
     Parameters
     ----------
-    file
-        Where to write.
     versions
-        Keeps some versions.
+        Where to write the newest one, and which others are kept.
 
     Attributes
     ----------
@@ -166,8 +164,8 @@ class Writer:
 
     """
 
-    def __init__(self, file: VersionFile, versions: Versions) -> None:
-        self._file, self._versions = file, versions
+    def __init__(self, versions: Versions) -> None:
+        self._file, self._versions = versions.newest, versions
         self._queue: SimpleQueue[tuple[VersionHeader, StateDict] | None] = SimpleQueue()
         self._idle = threading.Event()
         self._idle.set()
@@ -373,7 +371,7 @@ class Publisher(Listener):
         self._versions = versions or Versions(self.path)
         self._file = self._versions.newest
         self._file.remove_partial()
-        self._writer = Writer(self._file, self._versions)
+        self._writer = Writer(self._versions)
         self._n = 0  # labelled events seen here
         self._due = perf_counter()
         self._pauses: deque[float] = deque(maxlen=100)
