@@ -76,8 +76,7 @@ print(stats[1, 0], sum(join_target.stats.cache_hits.values()))
 """
 
 
-@pytest.mark.parametrize("suffix", ["nbc", "nbi"])
-def test_damaged_code_is_compiled_anew(tmp_path, suffix):
+def test_damaged_code_is_compiled_anew(tmp_path):
     """A flipped bit in machine code or its index changes no result, and is mended."""
 
     def run():
@@ -87,11 +86,12 @@ def test_damaged_code_is_compiled_anew(tmp_path, suffix):
         return done.stdout.split()
 
     cold = run()
-    for file in tmp_path.rglob(f"*.{suffix}"):
-        data = bytearray(file.read_bytes())
-        data[len(data) // 2] ^= 4
-        file.write_bytes(data)
-    assert run() == cold == [cold[0], "0"]
+    for suffix in ("nbc", "nbi"):
+        for file in tmp_path.rglob(f"*.{suffix}"):
+            data = bytearray(file.read_bytes())
+            data[len(data) // 2] ^= 4
+            file.write_bytes(data)
+        assert run() == cold == [cold[0], "0"]
     assert run() == [cold[0], "1"]
 
 
