@@ -320,7 +320,7 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
         x, y
             The event.
         w
-            Its weight, 0 to 1e6. Theorem 1 covers weights of at most 1.
+            Its weight, 0 to 1e6. Theorem 1 has no weights.
 
         Raises
         ------

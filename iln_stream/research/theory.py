@@ -361,7 +361,7 @@ class Plan(NamedTuple):
         m, from the proof or as given.
     regret
         The bound on the expected regret against all ||f|| <= B. None with fewer draws than the
-        proof requires: it is not proved then.
+        paper's proof takes; `regret_bound` with their variance still holds.
     kappa
         (sum of steps) / (2 sqrt(m)); healthy up to `HEALTHY_KAPPA`.
 

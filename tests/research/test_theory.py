@@ -317,7 +317,8 @@ def test_errors_name_the_argument(call, name):
 
 @given(st.floats(1.0, 5.0), st.integers(1601, 10**7), st.none() | st.integers(1, 10**15))
 def test_a_plan_is_all_of_it(B, horizon, draws):
-    """A plan equals the functions' results, and has no regret bound for fewer draws than proved."""
+    """A plan equals the functions' results, and has no regret bound for fewer draws than the
+    paper's proof takes."""
     plan = theory.plan(B, horizon, draws)
     proofs = theory.draws_of_theorem_1(B, horizon)
     assert plan.step == theory.step_size(B, horizon)

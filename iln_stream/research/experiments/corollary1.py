@@ -104,8 +104,9 @@ def _doubly(data: Sample, B: float, seed: int) -> tuple[float, float, float]:
     return min(risks), budget.seconds, 0.0
 
 
+EXACT = "Algorithm 1, exact E"
 METHODS: Mapping[str, Method] = {
-    "Algorithm 1, exact E": _algorithm_1("exact E"),
+    EXACT: _algorithm_1("exact E"),
     "Algorithm 1, m = T": _algorithm_1("m = T"),
     "doubly stochastic": _doubly,
     "T fixed features": _fixed(lambda T: T),
@@ -151,6 +152,10 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
                 "B": B,
                 "T": list(horizons),
                 "excess": [mean_and_error(values) for values in by_T.values()],
+                "over_exact": [  # on the same samples
+                    mean_and_error(np.subtract(values, excess[EXACT, B][T]).tolist())
+                    for T, values in by_T.items()
+                ],
                 "fit": power_law(horizons, by_seed(by_T)),
                 "seconds": [mean_and_error(values) for values in seconds[name, B].values()],
                 "fit_of_seconds": power_law(horizons, by_seed(seconds[name, B])),
@@ -171,14 +176,21 @@ def _draws(m: int, T: int) -> dict[str, Any]:
 def _shrinking(
     T: int, sizes: Sequence[int], seeds: int, progress: Progress
 ) -> list[dict[str, Any]]:
-    """Return mean losses of E_t and f_t with m draws, B = 1, with shrinks and without."""
-    found = []
+    """Return mean losses of E_t and f_t with m draws, B = 1, with shrinks and without.
+
+    Beside them, "zero" and "least" are those of 0 and of the best f.
+    """
+    found, data = [], [streams(T, s)["smooth"] for s in range(seeds)]
+    same = {
+        "zero": mean_and_error([float(np.mean(each.y**2)) / 2 for each in data]),
+        "least": mean_and_error([least_loss(each.L, each.y, 1.0) / T for each in data]),
+    }
     for m in sizes:
         way = Way(known, partial(_draws, m))
-        row: dict[str, Any] = {"T": T, "m": m, "kappa": kappa(sum_of_steps(1.0, T, T), m)}
+        row: dict[str, Any] = {"T": T, "m": m, "kappa": kappa(sum_of_steps(1.0, T, T), m), **same}
         for shrinks in (True, False):
             progress(f"m = {m}, {'with' if shrinks else 'without'} shrinks")
-            runs = [losses(streams(T, s)["smooth"], 1.0, way, s, shrinks) for s in range(seeds)]
+            runs = [losses(each, 1.0, way, s, shrinks) for s, each in enumerate(data)]
             title = "with" if shrinks else "without"
             row[f"f_{title}"] = mean_and_error([float(np.mean(each.f)) for each in runs])
             row[f"E_{title}"] = mean_and_error([float(np.mean(each.E)) for each in runs])

@@ -22,6 +22,9 @@ GRID = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The gamma, and from 1/2 on the r, at which the source's heat maps are given as numbers."""
 
 SIZES = {False: (128, 512, 1024), True: (128, 256, 512, 1024, 2048)}
+LATE = 512
+"""Risks fall faster as n grows: exponents are given from this n on, too."""
+
 FREQUENCIES: Array = np.arange(1.0, 601.0)
 NOISE = 1.0
 
@@ -73,6 +76,7 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
 
     """
     sizes, cases = SIZES[full], []
+    late = sizes.index(LATE)
     for gamma, r in CASES:
         table: dict[str, list[list[float]]] = {}
         for seed in range(seeds):
@@ -90,6 +94,7 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
                     name: {
                         "excess_risk": [mean_and_error(at) for at in zip(*rows, strict=True)],
                         "exponent": power_law(sizes, rows),
+                        "late": power_law(sizes[late:], [row[late:] for row in rows]),
                         "over_kernel": power_law(sizes, (rows / kernel).tolist()),
                     }
                     for name, rows in table.items()
@@ -152,7 +157,8 @@ def _notes(figures: Mapping[str, Any]) -> list[str]:
     notes = []
     for case in figures["cases"]:
         said = ", ".join(
-            f"{name} {_said(found['exponent'])} (to the kernel's: {_said(found['over_kernel'])})"
+            f"{name} {_said(found['exponent'])} (from n = {LATE} on: {_said(found['late'])}; "
+            f"to the kernel's: {_said(found['over_kernel'])})"
             for name, found in case["methods"].items()
         )
         notes.append(

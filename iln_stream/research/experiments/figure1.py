@@ -2,10 +2,10 @@
 
 The paper gives D, T and the data: Gaussian inputs whose negative values are clipped to zero, and a
 target a.x whose a is a random sparse linear combination of the training points. It does not give
-the units, the sparsity, the scale of a, the loss or the steps; each is a `Reading` here. "Each
-training point x samples m features in order to calculate the dot product with the current
-regression function" has two readings, too: Algorithm 2 as printed, where each feature is used for
-one past point, and full sums, where it is used for all of them.
+the units, the sparsity, the scale of a or the steps, nor whether the loss is of f or of E; each is
+a `Reading` here. "Each training point x samples m features in order to calculate the dot product
+with the current regression function" has two readings, too: Algorithm 2 as printed, where each
+feature is used for one past point, and full sums, where it is used for all of them.
 """
 
 from collections.abc import Callable, Mapping
