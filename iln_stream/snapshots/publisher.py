@@ -5,6 +5,7 @@ import pickle
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from time import perf_counter, time
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from river import base
 
+from iln_stream._version import __version__
 from iln_stream.errors import NotFiniteError, PublishingError, SnapshotError, StateError
 from iln_stream.learners import (
     broken_numbers,
@@ -25,7 +27,6 @@ from iln_stream.learners.infinite_layer.experts.networks import without_replay
 from iln_stream.loop import Listener, Step
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
-from iln_stream.snapshots.file import versions
 from iln_stream.snapshots.learner import PICKLE, is_pickle
 from iln_stream.snapshots.published_file import Identity, VersionHeader
 from iln_stream.snapshots.versions import Versions
@@ -135,33 +136,10 @@ log = logging.getLogger(__name__)
 
 
 class Writer:
-    """Writes one version at a time.
+    """Writes one version at a time, and keeps some.
 
-    A version that can't be written is counted and logged, the first of several in a row only:
-    publishing must not stop learning.
-
-    Parameters
-    ----------
-    versions
-        Where to write the newest one, and which others are kept.
-
-    Attributes
-    ----------
-    written : VersionHeader or None
-        The last version that was written.
-    n_bytes : int or None
-        Its size.
-    seconds : float or None
-        Time that it took, from when it was captured.
-    identity : Identity or None
-        Identifies the file that was written.
-    busy : bool
-        Whether a version is being written.
-    failed : bool
-        Whether the last version could not be written.
-    n_failed : int
-        Versions that could not be written or kept.
-
+    A version that can't be written or kept is counted and logged, the first of several in a row
+    only: publishing must not stop learning.
     """
 
     def __init__(self, versions: Versions) -> None:
@@ -170,13 +148,11 @@ class Writer:
         self._idle = threading.Event()
         self._idle.set()
         self._thread: threading.Thread | None = None
-        self.written: VersionHeader | None = None
-        self.identity: Identity | None = None
-        self.n_bytes: int | None = None
-        self.seconds: float | None = None
-        self.failed = False
+        self.written: VersionHeader | None = None  # the last one
+        self.identity: Identity | None = None  # of its file
+        self.seconds: float | None = None  # that it took, from when it was captured
+        self.failed = self._unkept = False
         self.n_failed = 0
-        self._unkept = False
 
     @property
     def busy(self) -> bool:
@@ -210,10 +186,10 @@ class Writer:
                       "without a message", self._file.path, error)  # fmt: skip
         self.failed = True
 
-    def keep(self, keep: Callable[[], int | None]) -> None:
-        """Keep a version; a failure is counted and logged, the first of several in a row only."""
+    def keep(self, header: VersionHeader | None = None) -> None:
+        """Call `Versions.keep`; a failure is counted, and the first of several in a row logged."""
         try:
-            if keep() is not None:
+            if self._versions.keep(header) is not None:
                 self._unkept = False
         except (OSError, SnapshotError) as error:
             self.n_failed += 1
@@ -236,11 +212,10 @@ class Writer:
 
     def _write(self, header: VersionHeader, copy: StateDict) -> None:
         if self.written is not None and self.written.learner != header.learner:
-            self.keep(self._versions.replaced)  # the last one before a promotion
+            self.keep()  # the last one before a promotion
         self.identity = self._file.write(header, copy)
-        self.n_bytes = self.identity.size
         self.written = header
-        self.keep(lambda: self._versions.published(header))
+        self.keep(header)
         if self.failed:
             log.info("published %s again", self._file.path)
         self.failed = False
@@ -283,23 +258,17 @@ class Publisher(Listener):
         `learner`.
     n_learned
         Returns the number of events learned; None: those that `learned` or a `Step` reported.
-    stream, topic_id, positions
-        The log's name, its id, and where the learner begins, by partition.
-    configuration
-        Hash of the settings that, with the log, determine the learner's state.
-    series_inputs
-        Names of inputs that are made of earlier records.
+    positions
+        Where the learner begins, by partition of the log.
     keys
         Returns what the run's keys are read with: see `VersionHeader`.
-    decoder
-        Describes how the run reads records: see `VersionHeader`.
-    code
-        See `VersionHeader`.
     versions
         Keeps some versions; None: only the newest is kept.
     resumable
         Whether this run continues or repeats the one that published the file that is there, as a
         run on a log does. Otherwise it publishes from its first event.
+    about
+        Further fields of each `VersionHeader`.
 
     Raises
     ------
@@ -324,7 +293,7 @@ class Publisher(Listener):
     >>> follower = Follower(path)  # in another process
     >>> follower.refresh()
     True
-    >>> follower.current.n_learned
+    >>> follower.current.header.n_learned
     1001
     >>> follower.current.learner.predict_one(x) == model.predict_one(x)
     True
@@ -343,16 +312,11 @@ class Publisher(Listener):
         name: str | None = None,
         champion: Callable[[], tuple[str, Any]] | None = None,
         n_learned: Callable[[], int] | None = None,
-        stream: str = "",
-        topic_id: str | None = None,
         positions: Mapping[StreamPartition, int] | None = None,
-        configuration: str = "",
-        series_inputs: Sequence[str] = (),
         keys: Callable[[], Mapping[str, Any] | None] = lambda: None,
-        decoder: Mapping[str, Any] | None = None,
-        code: Mapping[str, str] | None = None,
         versions: Versions | None = None,
         resumable: bool = False,
+        **about: Any,
     ) -> None:
         if seconds < 0.0:
             raise ValueError(f"seconds = {seconds} must be at least 0")
@@ -361,12 +325,9 @@ class Publisher(Listener):
         self._champion = champion or (lambda: (own_name, learner))
         self._allow_pickle = allow_pickle
         self._capture = Capture(self._champion()[1], allow_pickle)
-        self._task = task or _task_of(learner)
-        self._n_learned = n_learned
-        self._stream, self._topic_id, self._configuration = stream, topic_id, configuration
-        self._series_inputs = tuple(series_inputs)
-        self._keys, self._decoder, self._code = keys, decoder, code or {}
-        self._seconds = seconds
+        self._n_learned, self._keys, self._seconds = n_learned, keys, seconds
+        about |= {"task": task or _task_of(learner), "release": __version__}
+        self._about = VersionHeader(0, 0.0, {}, 0, learner=own_name, **about)
         self._positions = dict(positions or {})
         self._versions = versions or Versions(self.path)
         self._file = self._versions.newest
@@ -376,7 +337,7 @@ class Publisher(Listener):
         self._due = perf_counter()
         self._pauses: deque[float] = deque(maxlen=100)
         before = self._before()
-        self._version = max([0 if before is None else before.version, *self._versions.kept()])
+        self._version = self._versions.last()
         # On a log, a learner that has learned nothing yet does not replace the one that is there.
         self._unpublished = before is None or not resumable
         self._hold: Mapping[StreamPartition, int] = {}
@@ -386,7 +347,7 @@ class Publisher(Listener):
                 "rebuild: it will be replaced. If that learner still runs, give each its folder",
                 self.path,
             )
-            self._writer.keep(self._versions.replaced)
+            self._writer.keep()
             self._unpublished = self._n_learned is not None and self._n_learned() > 0
         elif before is not None and resumable:
             self._hold = before.positions
@@ -436,7 +397,7 @@ class Publisher(Listener):
             Position of the event in its stream; by default, events are counted.
 
         """
-        origin = StreamPartition(self._stream, partition)
+        origin = StreamPartition(self._about.stream, partition)
         begin = self._positions.get(origin, 0)
         self._positions[origin] = (begin if offset is None else offset) + 1
         self._unpublished = True
@@ -501,22 +462,10 @@ class Publisher(Listener):
             self._rest(began)
             return
         self._version = max(self._version, self._version_of_others()) + 1
-        header = VersionHeader(
-            version=self._version,
-            published_at=published_at,
-            positions=dict(self._positions),
-            n_learned=n_learned,
-            task=self._task,
-            learner=name,
-            stream=self._stream,
-            topic_id=self._topic_id,
-            configuration=self._configuration,
-            series_inputs=self._series_inputs,
-            keys=self._keys(),
-            decoder=self._decoder,
-            code=self._code,
-            release=versions()["iln-stream"],
-        )
+        header = replace(
+            self._about, version=self._version, published_at=published_at, learner=name,
+            positions=dict(self._positions), n_learned=n_learned, keys=self._keys(),
+        )  # fmt: skip
         self._unpublished = False
         self._writer.write(header, copy)
         self._rest(began)
@@ -538,9 +487,10 @@ class Publisher(Listener):
             return None
 
     def _continues(self, before: VersionHeader) -> bool:
-        same_topic = None in (before.topic_id, self._topic_id) or before.topic_id == self._topic_id
-        same_stream = before.stream == self._stream
-        return same_topic and same_stream and before.configuration == self._configuration
+        ours = self._about
+        same_topic = None in (before.topic_id, ours.topic_id) or before.topic_id == ours.topic_id
+        same_stream = before.stream == ours.stream
+        return same_topic and same_stream and before.configuration == ours.configuration
 
     def _version_of_others(self) -> int:
         """Return the version of a file that somebody else put in place of ours; 0 if it is ours."""

@@ -57,11 +57,9 @@ def test_it_follows(path):
     before = first.learner.predict_one({"a": 0.5})
     publish(path, learner, 50)
     assert follower.refresh() is True
-    assert follower.current.version == first.version + 1
+    assert follower.current.header.version == first.header.version + 1
     assert follower.current.learner.predict_one({"a": 0.5}) == learner.predict_one({"a": 0.5})
     assert first.learner.predict_one({"a": 0.5}) == before
-    assert 0.0 < follower.current.load_seconds < 60.0
-    assert follower.current.n_bytes == path.stat().st_size
 
 
 def test_age(path):
@@ -71,7 +69,7 @@ def test_age(path):
     follower = Follower(path)
     follower.refresh()
     assert 0.1 <= follower.age() < 60.0
-    assert follower.current.published_at == pytest.approx(time() - follower.age(), abs=1.0)
+    assert follower.current.header.published_at == pytest.approx(time() - follower.age(), abs=1.0)
 
 
 def test_a_damaged_file(path):
@@ -165,10 +163,11 @@ def test_the_first_prediction_is_quick(path):
         "from time import perf_counter\n"
         "from iln_stream.snapshots.follower import Follower\n"
         "follower = Follower(sys.argv[1])\n"
+        "begin = perf_counter()\n"
         "assert follower.refresh()\n"
         "began = perf_counter()\n"
         "follower.current.learner.predict_interval({'a': 1.0})\n"
-        "print((perf_counter() - began) / follower.current.load_seconds)\n"
+        "print((perf_counter() - began) / (began - begin))\n"
     )
     done = subprocess.run(
         [sys.executable, "-P", "-c", program, str(path)],

@@ -45,7 +45,7 @@ def test_kept_by_count_and_age(publish):
     assert versions.kept() == [5, 6]
     versions.pin(5)
     assert publish(3, keep=2).kept() == [5, 9, 10]
-    versions.pin(None)
+    versions.unpin()
     assert publish(1, keep=2).kept() == [10, 11]
 
 
@@ -73,19 +73,19 @@ def test_followers_predict_with_the_pinned_version(path, publish):
     running = Follower(path)
     publish(3)
     assert running.refresh()
-    assert (running.current.version, running.current.pinned) == (3, False)
+    assert (running.current.header.version, running.current.pinned) == (3, False)
     Versions(path).pin(2)
     assert running.refresh()
     publish(3)
     for follower in (running, Follower(path), Follower(path, pin=2)):
         follower.refresh()
-        assert (follower.current.version, follower.current.pinned) == (2, True)
-        assert follower.current.n_learned == 2
+        assert (follower.current.header.version, follower.current.pinned) == (2, True)
+        assert follower.current.header.n_learned == 2
         assert follower.reached == {("", 0): 6}
     assert Follower(path, pin=6).refresh()
-    Versions(path).pin(None)
+    Versions(path).unpin()
     assert running.refresh()
-    assert (running.current.version, running.current.pinned) == (6, False)
+    assert (running.current.header.version, running.current.pinned) == (6, False)
 
 
 def test_without_a_number_to_keep_nothing_is_kept(path, publish):
@@ -113,12 +113,16 @@ def test_versions_that_cannot_be_kept(path, publish, caplog):
     assert caplog.text.count("can't keep versions of") == 1
 
 
-def test_forgetting_leaves_no_folder(publish):
-    """An empty one would look like a model without a version."""
+def test_forgetting(path, publish):
+    """No version is left, nor an empty folder, which would look like a model without a version;
+    but numbers go on, as answers have the old ones."""
     versions = publish(3)
     versions.pin(3)
     assert versions.forget() == 3
     assert not versions.folder.exists()
+    assert versions.forget() == 0
+    assert publish(1).kept() == [4]
+    assert Versions(path).last() == 4
 
 
 def spoil_pin(versions: Versions) -> None:
