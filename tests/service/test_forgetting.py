@@ -13,7 +13,7 @@ from iln_stream.errors import RefusedError
 from iln_stream.loop import PrequentialLoop
 from iln_stream.loop.forgetting import Forgotten
 from iln_stream.service import Service, Settings, rebuild
-from iln_stream.service.rebuild import Erasure
+from iln_stream.service.erasure import Erasure
 from iln_stream.service.streams import readers, source_stream
 from iln_stream.settings import SettingsError
 from iln_stream.streams import NewRecord
@@ -146,12 +146,14 @@ def test_by_the_records_key(logs: tuple[Path, Path]) -> None:
     assert same(rebuilt, saved(theirs.parent / "state", "log-events")) == []
 
 
-@pytest.mark.parametrize("at", ["one_source", "_remove_versions"])
-def test_interrupted(logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+@pytest.mark.parametrize(("module", "at"), [("rebuild", "one_source"), ("erasure", "Versions")])
+def test_interrupted(
+    logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, module: str, at: str
+) -> None:
     """After a command that was interrupted, a run is refused until a rebuild has completed it."""
     ours, theirs = logs
     with monkeypatch.context() as patch:
-        patch.setattr(sys.modules["iln_stream.service.rebuild"], at, lambda *_: 1 / 0)
+        patch.setattr(sys.modules[f"iln_stream.service.{module}"], at, lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             rebuild(settings(ours), erasure=Erasure([f"card_id={WHO}"]))
     with pytest.raises(RefusedError, match="iln-stream rebuild"):
@@ -174,7 +176,7 @@ def test_interrupted_between_topics(
         return done[-1] if len(done) < n_topics else 1 // 0
 
     with monkeypatch.context() as patch:
-        patch.setattr(sys.modules["iln_stream.service.rebuild"], "erase", erase_and_fail)
+        patch.setattr(sys.modules["iln_stream.service.erasure"], "erase", erase_and_fail)
         with pytest.raises(ZeroDivisionError):
             rebuild(settings(ours), erasure=Erasure([f"card_id={WHO}"]))
     rebuild(settings(ours))
@@ -252,7 +254,7 @@ def test_others_are_unfinished(logs: tuple[Path, Path], monkeypatch: pytest.Monk
         Service(run_other).run()
     assert "forgotten" not in saved(ours.parent / "state", "others-events").header.configuration
     with monkeypatch.context() as patch:
-        patch.setattr(sys.modules["iln_stream.service.rebuild"], "erase", lambda *_: 1 / 0)
+        patch.setattr(sys.modules["iln_stream.service.erasure"], "erase", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             rebuild(settings(ours), erasure=Erasure([f"card_id={WHO}"]))
     rebuild(run_other, erasure=Erasure(["a=1"]))
