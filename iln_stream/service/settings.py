@@ -674,6 +674,10 @@ class OutputSettings(SettingsGroup):
         description="Number of inputs to publish with each prediction, with their contributions "
         "to it, largest first. It costs several hundred predictions per event. 0: none.",
     )
+    prediction_challengers: bool = Field(
+        default=False,
+        description="Publish what each challenger predicts, beside each prediction.",
+    )
     transactional: bool | None = Field(
         default=None,
         description="Publish predictions in transactions with their positions, so that readers of "

@@ -204,10 +204,10 @@ def build_publisher(
         topic_id=None if log is None else log.topic_id,
         positions=None if log is None else log.positions,
         configuration=_hash({**alone, "seed": reader.seed}),
-        series_inputs=[
+        series_inputs=(
             *([Level(settings.target).name] if settings.series and settings.target else ()),
             *Lags(settings.lags, settings.rolling_means).names,
-        ],
+        ),
         decoder={"learner_inputs": settings.learner_inputs}
         if assembly.mapped is None
         else assembly.mapped.described(),
@@ -353,7 +353,9 @@ class Worker:
                 # Connection logs come first: a writer may wait for the same broker.
                 [*self._connection_logs(settings, stream), *writers, *observers, *listeners],
                 self._checkpoint,
-                build_details(self.learner, levels, n_largest),
+                build_details(
+                    self.learner, levels, n_largest, challengers=settings.prediction_challengers
+                ),
                 never_learned=self.watched.scores.n_events == 0,
             )
             self.watched.n_in_hand = self.loop.n_in_hand
