@@ -37,29 +37,13 @@ from iln_stream.streams import Resume, Scheme, Selection, StreamPartition, as_te
 
 
 class Loss(NamedTuple):
-    """Compares what the log holds with what the state before a rebuild had learned.
+    """Compares what the log holds with what the state before a rebuild had learned."""
 
-    Parameters
-    ----------
-    where
-        Which partitions, for messages.
-    n_before
-        Number of events that the old state had learned or predicted; None: unknown, as no snapshot
-        can be read.
-    n_records
-        Number of records that these events, repeats and commands were at least.
-    n_later
-        Number of offsets that the rebuild leaves to the next run.
-    n_labelled
-        Number of labels that the old state had learned.
-
-    """
-
-    where: str
-    n_before: int | None
-    n_records: int
-    n_later: int
-    n_labelled: int = 0
+    where: str  # the partitions, for messages
+    n_before: int | None  # events that were learned or predicted; None: no snapshot can be read
+    n_records: int  # what these events, repeats and commands were at least
+    n_later: int  # offsets that the rebuild leaves to the next run
+    n_labelled: int = 0  # labels that were learned
 
     @classmethod
     def of(cls, before: Snapshot | None, reader: Reader, n_later: int) -> "Loss":
@@ -76,19 +60,7 @@ class Loss(NamedTuple):
         return cls(where, n_before, n_before + others, n_later, scores["n_labelled"])
 
     def refuse(self, n_held: int) -> None:
-        """Refuse to forget what the log does not hold.
-
-        Parameters
-        ----------
-        n_held
-            Number of records that the log still holds, at most, up to the end of the rebuild.
-
-        Raises
-        ------
-        RefusedError
-            When the old state learned more.
-
-        """
+        """Refuse to forget what is not among the records that the log holds at most."""
         if n_held + self.n_later >= self.n_records:
             return
         raise RefusedError(
@@ -100,14 +72,7 @@ class Loss(NamedTuple):
         )
 
     def refuse_without_labels(self, n_tried: int, n_labelled: int) -> None:
-        """Refuse to replace a model that has learned by one that tried records and learned none.
-
-        Raises
-        ------
-        NothingLearnedError
-            When that would happen.
-
-        """
+        """Refuse to replace a model that has learned by one that tried records and learned none."""
         if n_labelled or not n_tried or not self.n_labelled:
             return
         raise NothingLearnedError(

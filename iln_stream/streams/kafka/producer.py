@@ -373,8 +373,6 @@ _APPENDER_OURS: dict[str, Any] = {
     "linger_ms": 50,  # `append` flushes: a longer one has no effect but to exceed the timeouts
 }
 
-"""An append waits longer than a delivery by this, because the delivery's own error says more."""
-
 
 class KafkaAppender:
     """Appends records to a topic; each call returns when all replicas in sync have them.
