@@ -158,25 +158,7 @@ def build_publisher(
     assembly: Assembly,
     history: Mapping[str, Any] | None = None,
 ) -> Publisher | None:
-    """Return the publisher of a reader's learner; None if `publish` is unset.
-
-    Parameters
-    ----------
-    settings
-        Settings of the run.
-    stream, reader, source
-        What the learner reads.
-    assembly
-        The learner with its counts, restored or new.
-    history
-        Describes what was learned before the log; None: nothing.
-
-    Raises
-    ------
-    PublishingError
-        When the learner can't be published.
-
-    """
+    """Return the publisher of a reader's learner, or raise PublishingError; None: it has none."""
     if settings.publish is None:
         return None
     learner, counts = assembly.learner, assembly.watched

@@ -22,16 +22,7 @@ SUFFIX = ".model"
 
 
 class FollowedModel:
-    """One model: its newest version that is warm.
-
-    Parameters
-    ----------
-    follower
-        Reads the published file.
-    make_predictor
-        Called with each version.
-
-    """
+    """One model: its newest version that is warm."""
 
     def __init__(
         self, follower: Follower, make_predictor: Callable[[Published], Predictor]

@@ -37,23 +37,8 @@ from iln_stream.streams import StreamPartition
 class Capture:
     """Takes copies of a learner, which share no memory with it.
 
-    Parameters
-    ----------
-    learner
-        One of ours, or a River pipeline of ours; with `allow_pickle`, any.
-    allow_pickle
-        Whether a learner without a state may be pickled.
-
-    Attributes
-    ----------
-    learner
-        The learner.
-
-    Raises
-    ------
-    PublishingError
-        When the learner has no state and may not be pickled, or can't be.
-
+    It is one of ours, or a River pipeline of ours; with `allow_pickle` any, or else a
+    PublishingError is raised.
     """
 
     def __init__(self, learner: Any, allow_pickle: bool) -> None:
@@ -74,16 +59,7 @@ class Capture:
             pass  # the learner may heal
 
     def take(self) -> StateDict:
-        """Return a copy.
-
-        Raises
-        ------
-        NotFiniteError
-            When the learner's state is not finite.
-        PublishingError
-            When the learner can't be pickled.
-
-        """
+        """Return a copy; raise an error if the state is not finite, or can't be pickled."""
         if not self._pickled:
             return self._state()
         try:
@@ -107,14 +83,7 @@ class Capture:
 
 
 def learner_of(state: StateDict, allow_pickle: bool) -> Any:
-    """Return the learner that `Capture.take` copied, to predict with.
-
-    Raises
-    ------
-    PublishingError
-        When it is a pickle and may not be read, or can't be restored.
-
-    """
+    """Return the learner that `Capture.take` copied, to predict with; or raise PublishingError."""
     try:
         if not is_pickle(state):
             return model_of(state)

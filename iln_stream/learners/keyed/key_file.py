@@ -837,56 +837,39 @@ class KeysToRead(KeysElsewhere):
     file
         The states of all keys.
     state
-        Of the snapshot.
-    size
-        Numbers in a key's state.
-
-    """
-
-    def __init__(self, file: KeyFile, state: StateDict, size: int) -> None:
-        super().__init__(state)
-        self._file, self._size = file, size
-        stored = Stored.of(state)
-        file.check(stored)
-        self._since, self._generation = stored.since, stored.generation
-
-    def get(self, key: str) -> Row | None:
-        """Return the state of a key as of the snapshot; None: it had none."""
-        return self._file.read(key, self._since, self._generation, self._size)
-
-    def _error(self) -> StateError:
-        return StateError("a learner by key that was loaded from a snapshot only predicts")
-
-
-class NewestKeys(KeysElsewhere):
-    """The newest stored states of keys, which a run may be writing, to predict with.
-
-    Parameters
-    ----------
-    file
-        The states of all keys.
-    state
-        Of a checkpoint, or of what the run published.
+        Of the snapshot, or of what the run published.
     size
         Numbers in a key's state.
 
     Raises
     ------
     StateError
-        When it is another file, or an older copy than when the state was taken.
+        When the file has not all states, or is another one.
 
     """
+
+    _whole = True
 
     def __init__(self, file: KeyFile, state: StateDict, size: int) -> None:
         super().__init__(state)
         self._file, self._size = file, size
         stored = Stored.of(state)
-        file.check(stored, whole=False)
+        file.check(stored, whole=self._whole)
         self._since = stored.since
+        self._until = stored.generation if self._whole else _NEWEST
 
     def get(self, key: str) -> Row | None:
-        """Return the newest stored state of a key; None: it has none."""
-        return self._file.read(key, self._since, _NEWEST, self._size)
+        """Return the state of a key; None: it has none."""
+        return self._file.read(key, self._since, self._until, self._size)
+
+    def _error(self) -> StateError:
+        return StateError("a learner by key that was loaded from a snapshot only predicts")
+
+
+class NewestKeys(KeysToRead):
+    """The newest stored states of keys, which a run may be writing; an older copy is refused."""
+
+    _whole = False
 
     @property
     def written_at(self) -> float:
