@@ -54,7 +54,7 @@ def show_versions(models: dict[str, Versions], console: Console, *, as_json: boo
                 more = {"bytes": size, "predicts": predicts, "pinned": is_pinned}
                 print(json.dumps({"model": model, **fields, **more}))
                 continue
-            made_by = {"settings": header.configuration[:16], **header.code}
+            made_by = {"settings": header.configuration, **header.code}
             table.add_row(
                 f"{header.version}{' pinned' * is_pinned or ' predicts' * predicts}",
                 f"{datetime.fromtimestamp(header.published_at, UTC):%Y-%m-%d %H:%M:%SZ}",

@@ -29,11 +29,11 @@ from iln_stream.service.streams import (
     source_stream,
     start_of,
 )
-from iln_stream.service.warm_start import named
+from iln_stream.service.warm_start import named, start_after
 from iln_stream.service.warming import Warming
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Snapshot, SnapshotFolder
-from iln_stream.streams import Resume, Scheme, Selection, StreamPartition, as_texts
+from iln_stream.streams import Scheme, Selection, StreamPartition, as_texts
 
 
 class Loss(NamedTuple):
@@ -296,7 +296,7 @@ class _Rebuild(NamedTuple):
         settings, stream = self.settings, self.stream
         # With `latest`, the first run began at the end of the log, which no one knows any more.
         start = start_of(settings, accept_loss=reader.accepts_loss)
-        if start in (None, "latest"):
+        if start is None or start == "latest":
             start = "earliest"
         recovery = Recovery(settings, stream, reader, forget=True)
         opened.callback(recovery.close)
@@ -310,9 +310,7 @@ class _Rebuild(NamedTuple):
             n_later += reached.get(origin, 0) - stop_at
             skipped = self.skip.get(origin, ())
             _check_skip(origin, skipped, stop_at)
-            begin = start
-            if history is not None and (at := history["start"].get(str(origin))) is not None:
-                begin = Resume(at, None, accept_loss=True)  # where the log began after the history
+            begin = start_after(history, origin, start)
             log_of_one = open_one(settings, stream, origin, begin, stop_at)
             opened.callback(log_of_one.close)
             if recovery.is_of_another_topic(origin, log_of_one.topic_id):

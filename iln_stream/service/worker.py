@@ -118,7 +118,7 @@ def version_of_settings(
     """
     alone = configuration(settings, horizon, history, alone=learner or settings)
     determining = {**alone, "seed": seed, "release": __version__}
-    return _digest(json.dumps(determining, sort_keys=True).encode())
+    return _digest(_as_json(determining))
 
 
 def versions_of_contenders(
@@ -133,7 +133,7 @@ def versions_of_contenders(
         own = learner_of_challenger(settings, each)
         its_seed = seed_of_challenger(settings, each, seed)
         versions[name] = version_of_settings(settings, its_seed, horizon, history, own)
-    return versions | {MIXTURE: _digest(json.dumps(versions).encode())}
+    return versions | {MIXTURE: _digest(json.dumps(versions).encode())}  # in their order
 
 
 def version_of_state(learner: Any) -> str:
@@ -141,6 +141,10 @@ def version_of_state(learner: Any) -> str:
     arrays, text = pack(learner_state(learner, allow_pickle=True))
     parts = [f"{name} {a.dtype} {a.shape}".encode() + a.tobytes() for name, a in arrays.items()]
     return _digest(text.encode(), *parts)
+
+
+def _as_json(values: Mapping[str, Any]) -> bytes:
+    return json.dumps(values, sort_keys=True).encode()
 
 
 def _digest(*parts: bytes) -> str:
@@ -185,7 +189,7 @@ def build_publisher(
         stream=source.stream,
         topic_id=None if log is None else log.topic_id,
         positions=None if log is None else log.positions,
-        configuration=_hash({**alone, "seed": reader.seed}),
+        configuration=_digest(_as_json({**alone, "seed": reader.seed})),
         series_inputs=(
             *([Level(settings.target).name] if settings.series and settings.target else ()),
             *Lags(settings.lags, settings.rolling_means).names,
@@ -195,7 +199,9 @@ def build_publisher(
         else assembly.mapped.described(),
         keys=partial(_keys_to_read, assembly, settings, stream, reader),
         code=code_of(alone),
-        versions=Versions(path, settings.version_keep, settings.version_seconds),
+        versions=Versions(
+            path, settings.version_keep, settings.version_seconds, settings.version_days
+        ),
         resumable=log is not None,
     )
 
@@ -225,10 +231,6 @@ def published_name(stream: Scheme, reader: Reader) -> str:
     """
     name = stream.name if stream.is_log else re.sub(r"[^\w.+-]+", "-", Path(stream.name).name)
     return f"{name}-{reader.name}"
-
-
-def _hash(values: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 log = logging.getLogger(__name__)

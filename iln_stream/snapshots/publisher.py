@@ -466,8 +466,7 @@ class Publisher(Listener):
         there = self._file.identity()
         if there is None or there == self._writer.identity or self._writer.written is None:
             return 0
-        before = self._before()
-        return 0 if before is None else before.version
+        return self._versions.last()
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""

@@ -1,6 +1,7 @@
 """Published versions that are kept beside the newest one, and the pin that chooses one of them."""
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -28,14 +29,19 @@ class Versions:
         Number of versions to keep, beside one that is pinned.
     seconds
         Least seconds from one kept version to the next.
+    days
+        Days for which a version is kept, unless it is pinned; None: without limit.
 
     """
 
-    def __init__(self, path: Path, keep: int = 0, seconds: float = 0.0) -> None:
+    def __init__(
+        self, path: Path, keep: int = 0, seconds: float = 0.0, days: float | None = None
+    ) -> None:
         self.newest = VersionFile(path)
         self.folder = path.with_suffix(".versions")
         self._pin, self._last = self.folder / "pinned", path.with_suffix(".last")
         self._keep, self._seconds = keep, seconds
+        self._longest = math.inf if days is None else 86_400.0 * days
 
     def kept(self) -> list[int]:
         """Return the numbers of the kept versions, ascending."""
@@ -68,18 +74,20 @@ class Versions:
 
         Return its number; None: it is not kept now.
         """
-        if not self._keep or (header is not None and self._is_early(header)):
+        kept = self.kept()
+        if header is not None and kept and 0.0 <= self._age(kept[-1], header) < self._seconds:
             return None
-        return self.add()
+        return self.add() if self._keep else None
 
-    def _is_early(self, header: VersionHeader) -> bool:
-        last = _header(self.file(kept[-1])) if (kept := self.kept()) else None
-        if not isinstance(last, VersionHeader):
-            return False
-        return 0.0 <= header.published_at - last.published_at < self._seconds
+    def _age(self, version: int, header: VersionHeader) -> float:
+        """Return how many seconds older a kept version is; nan: it can't be read."""
+        found = _header(self.file(version))
+        if not isinstance(found, VersionHeader):
+            return math.nan
+        return header.published_at - found.published_at
 
     def add(self) -> int | None:
-        """Keep the newest version, and remove the oldest kept ones; return its number.
+        """Keep the newest version, and remove those that are too many or old; return its number.
 
         None: there is no version, or a damaged one.
         """
@@ -90,11 +98,12 @@ class Versions:
             return None
         if not self._path(header.version).exists():
             _write(self._path(header.version), data)
-        too_old = self.kept()[: -self._keep] if self._keep else []
+        kept = self.kept() if self._keep else []
+        expired = [each for each in kept if self._age(each, header) > self._longest]
+        too_old = {*kept[: -self._keep], *expired}
         pinned = self.pinned() if too_old else None
-        for old in too_old:
-            if old != pinned:
-                self._path(old).unlink(missing_ok=True)
+        for old in too_old - {pinned}:
+            self._path(old).unlink(missing_ok=True)
         return header.version
 
     def pinned(self) -> int | None:

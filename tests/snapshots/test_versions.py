@@ -22,8 +22,8 @@ def publish(path):
     """Return a function that learns an event for each of n versions, whose age it decides."""
     learner = InfiniteLayerRegressor(profile="fast", seed=1)
 
-    def publish(n, keep=2, seconds=1e-9, **options):
-        versions = Versions(path, keep, seconds)
+    def publish(n, keep=2, seconds=1e-9, days=None, **options):
+        versions = Versions(path, keep, seconds, days)
         options |= {"positions": {StreamPartition("", 0): learner.n_learned}, "resumable": True}
         options |= {"n_learned": lambda: learner.n_learned, "versions": versions}
         with Publisher(path, learner, **options) as publisher:
@@ -38,7 +38,8 @@ def publish(path):
 
 
 def test_kept_by_count_and_age(publish):
-    """The newest ones that are old enough are kept, without limit for one that is pinned."""
+    """The newest ones that are far enough apart are kept, so many and so long; one that is pinned
+    without limit."""
     assert publish(3, keep=2, seconds=3600.0).kept() == [1]
     assert publish(3, keep=2).kept() == [5, 6]
     versions = publish(1, keep=0)
@@ -47,6 +48,8 @@ def test_kept_by_count_and_age(publish):
     assert publish(3, keep=2).kept() == [5, 9, 10]
     versions.unpin()
     assert publish(1, keep=2).kept() == [10, 11]
+    versions.pin(10)
+    assert publish(2, keep=9, days=1e-9).kept() == [10, 13]
 
 
 def test_what_a_change_replaces_is_kept(publish):
