@@ -42,7 +42,7 @@ from iln_stream.service import (
     warm_start,
 )
 from iln_stream.service import predict as predict_stream
-from iln_stream.service.erasure import Erasure
+from iln_stream.service.rebuild import Erasure
 from iln_stream.service.settings import LoopSettings
 from iln_stream.service.streams import label_stream
 from iln_stream.service.worker import Worker

@@ -14,7 +14,7 @@ from iln_stream.errors import RefusedError
 from iln_stream.loop import PrequentialLoop
 from iln_stream.loop.forgetting import Forgotten
 from iln_stream.service import Service, Settings, rebuild
-from iln_stream.service.erasure import Erasure
+from iln_stream.service.rebuild import Erasure
 from iln_stream.service.streams import readers, source_stream
 from iln_stream.settings import SettingsError
 from iln_stream.streams import NewRecord
@@ -140,24 +140,22 @@ def test_nothing_is_left(logs: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "at", "n"),
-    [("rebuild", "one_source", 1), *(("erasure", "erase", n) for n in (1, 2, 3)),
-     ("erasure", "Versions", 1)],
-)  # fmt: skip
+    ("at", "n"), [("one_source", 1), *(("erase", n) for n in (1, 2, 3)), ("Versions", 1)]
+)
 def test_interrupted(
-    logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, module: str, at: str, n: int
+    logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, at: str, n: int
 ) -> None:
     """After a command that was interrupted, a run is refused until a rebuild has completed it: what
     that one has to erase it finds by the events, which are erased last."""
     ours, theirs = logs
-    where = sys.modules[f"iln_stream.service.{module}"]
-    of_module, n_calls = getattr(where, at), count(1)
+    module, n_calls = sys.modules["iln_stream.service.rebuild"], count(1)
+    of_module = getattr(module, at)
 
     def fail(*given: Any) -> Any:
         return of_module(*given) if next(n_calls) < n else 1 // 0
 
     with monkeypatch.context() as patch:
-        patch.setattr(where, at, fail)
+        patch.setattr(module, at, fail)
         with pytest.raises(ZeroDivisionError):
             rebuild(settings(ours), erasure=Erasure([f"@key={WHO}"]))
     with pytest.raises(RefusedError, match="iln-stream rebuild"):
@@ -249,7 +247,7 @@ def test_others_are_unfinished(logs: tuple[Path, Path], monkeypatch: pytest.Monk
         Service(run_other).run()
     assert "forgotten" not in saved(ours.parent / "state", "others-events").header.configuration
     with monkeypatch.context() as patch:
-        patch.setattr(sys.modules["iln_stream.service.erasure"], "erase", lambda *_: 1 / 0)
+        patch.setattr(sys.modules["iln_stream.service.rebuild"], "erase", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             rebuild(settings(ours), erasure=Erasure([f"card_id={WHO}"]))
     rebuild(run_other, erasure=Erasure(["a=1"]))
