@@ -106,19 +106,11 @@ class RebuildPositions:
 
     A rebuild writes no dead letters. A letter of a record that it has read is therefore older than
     the model, which has learned the record if the settings now fit.
-
-    Parameters
-    ----------
-    settings
-        Settings of the run. Without `snapshots` there was no rebuild.
-    stream
-        The source of the run.
-
     """
 
     def __init__(self, settings: Settings, stream: Scheme) -> None:
         self._before: dict[StreamPartition, int] = {}
-        if settings.snapshots is None:
+        if settings.snapshots is None:  # then there was no rebuild
             return
         for reader in readers(settings, stream):
             folder = folder_of(settings, stream, reader)

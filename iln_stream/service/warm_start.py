@@ -188,19 +188,10 @@ def start_after(
 
 
 class Warmed(NamedTuple):
-    """A learner that learned the history.
+    """A learner that learned the history."""
 
-    Parameters
-    ----------
-    reader
-        Partitions that it will read.
-    history
-        Describes what it learned.
-
-    """
-
-    reader: Reader
-    history: dict[str, Any]
+    reader: Reader  # of the partitions that it will read
+    history: dict[str, Any]  # describes what it learned
 
     @property
     def summary(self) -> str:

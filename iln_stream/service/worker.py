@@ -241,16 +241,10 @@ class Worker:
 
     Parameters
     ----------
-    settings
-        Settings of the run.
-    stream
-        Stream to read.
-    reader
-        Partitions to read.
-    metrics
-        Exports the learner's metrics.
-    outputs
-        Sinks of predictions and dead letters.
+    settings, stream, reader
+        What it does, and what it reads.
+    metrics, outputs
+        Shared by all learners of the run.
     listeners
         The user's listeners, called last.
     console

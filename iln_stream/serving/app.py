@@ -399,23 +399,8 @@ def create_app(
 ) -> FastAPI:
     """Return the ASGI application, which starts `models` and `appending`, and closes all.
 
-    Parameters
-    ----------
-    settings
-        Limits.
-    models
-        Predict.
-    appending
-        Appends events and labels; None: there is no log.
-    metrics
-        Counts requests; its registry is served at /metrics.
-    checks
-        Further checks of each request but probes.
-    secured
-        Whether a check asks for a bearer token.
-    answers
-        Records what is predicted; None: nothing does.
-
+    Each request but probes has to pass `checks`; `secured` says whether one of these asks for a
+    bearer token.
     """
 
     @asynccontextmanager

@@ -77,7 +77,7 @@ def test_each_champion_predicts_as_it_would_alone(path: Path) -> None:
 
 def test_challengers_are_published(path: Path) -> None:
     """With the setting, each prediction has what the others predict: what they publish as
-    champions, also of an event whose label comes later. Without challengers it is refused."""
+    champions, also of an event whose label comes later."""
     fill(path, 0, 50)
     late = json.loads(event(50))
     label = {"id": late["id"], "y": late.pop("y")}
@@ -96,8 +96,6 @@ def test_challengers_are_published(path: Path) -> None:
     for ours, theirs in zip(*found.values(), strict=True):
         assert ours["challengers"] == {"linear": theirs["y_pred"]}
         assert theirs["challengers"] == {"pool": ours["y_pred"]}
-    with pytest.raises(SettingsError, match="prediction_challengers: there are none"):
-        Service(settings(path, challengers={}, prediction_challengers=True))
 
 
 def test_promotions_by_command_and_evidence_are_repeated(path: Path) -> None:
