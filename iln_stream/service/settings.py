@@ -656,7 +656,7 @@ class SnapshotSettings(SettingsGroup):
     version_days: float | None = Field(
         default=None,
         gt=0,
-        description="Days after which a kept version makes room for a new one. Unset: none.",
+        description="Days after which a kept version makes room for a newer one. Unset: never.",
     )
 
 

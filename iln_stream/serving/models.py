@@ -180,20 +180,9 @@ class Models(Collector):
         return sorted({min(each) for each in ours})
 
     def backlog(self, stream: str | None, ends: Mapping[int, int]) -> int | None:
-        """Return how many records a learner of this stream is behind its end.
+        """Return how many records the learners of a log are behind its ends by partition, at most.
 
-        Parameters
-        ----------
-        stream
-            Name of the log.
-        ends
-            By partition, the offset after its last record.
-
-        Returns
-        -------
-        int or None
-            That of the learner that is furthest behind; None if none has published.
-
+        None: none of them has published.
         """
         behind = [
             sum(max(0, end - positions[p]) for p, end in ends.items() if p in positions)

@@ -18,14 +18,8 @@ def erase(path: Path, topic: str, places: Mapping[int, Sequence[int]]) -> int:
     """Overwrite records' values by as many zeros, keys by a mark, and remove ids; return how many.
 
     Readers pass over erased records. What was in them is neither in the file nor in its write-ahead
-    log afterwards, unless another process is reading at that moment.
-
-    Parameters
-    ----------
-    path, topic
-        The topic.
-    places
-        Offsets, by partition.
+    log afterwards, unless another process is reading at that moment. `places` are offsets by
+    partition.
 
     Raises
     ------
