@@ -172,11 +172,6 @@ class Follower:
         self._seen, self.problem = seen, problem
         return False
 
-    def age(self) -> float | None:
-        """Return the seconds since the learner of `current` was copied; None if there is none."""
-        current = self.current
-        return None if current is None else max(0.0, time() - current.header.published_at)
-
     def _restored(self, version: Version, *, pinned: bool) -> Published:
         header, state, _ = version
         learner = learner_of(state, self._allow_pickle)

@@ -396,12 +396,6 @@ class Publisher(Listener):
         self.close()
 
     @property
-    def version(self) -> int | None:
-        """Number of the last version that this publisher has written; None before the first."""
-        written = self._writer.written
-        return None if written is None else written.version
-
-    @property
     def _held(self) -> bool:
         """Whether the version that is there has learned more."""
         if any(self._positions.get(p, 0) < offset for p, offset in self._hold.items()):

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from time import sleep, time
 from unittest.mock import Mock
 
 import pytest
@@ -40,7 +39,7 @@ def test_nothing_there(path):
     follower = Follower(path)
     assert follower.problem is not None
     assert follower.refresh() is False
-    assert (follower.current, follower.age()) == (None, None)
+    assert follower.current is None
     assert str(path) in follower.problem
     assert f"iln-stream run --publish {path.parent}" in follower.problem
 
@@ -60,16 +59,6 @@ def test_it_follows(path):
     assert follower.current.header.version == first.header.version + 1
     assert follower.current.learner.predict_one({"a": 0.5}) == learner.predict_one({"a": 0.5})
     assert first.learner.predict_one({"a": 0.5}) == before
-
-
-def test_age(path):
-    """The age is that of the copy, not of the reading, and it grows."""
-    publish(path, model())
-    sleep(0.1)
-    follower = Follower(path)
-    follower.refresh()
-    assert 0.1 <= follower.age() < 60.0
-    assert follower.current.header.published_at == pytest.approx(time() - follower.age(), abs=1.0)
 
 
 def test_a_damaged_file(path):
