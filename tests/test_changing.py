@@ -20,7 +20,7 @@ OPTIONS = runpy.run_path(str(DOCS / "learner_options_table.py"))
 
 OTHER: dict[str, Any] = {
     "snapshot_seconds": 1.0,
-    "snapshot_keep": 2, "snapshot_pickle": True, "publish": "models",
+    "snapshot_keep": 2, "snapshot_pickle": True, "publish": "models", "version_days": 1.0,
     "predictions": "sqlite:log.db#other", "prediction_intervals": (0.5,),
     "prediction_contributions": 1, "transactional": False, "dead_letters": "letters.jsonl",
     "live": False, "window": 3, "model": "another", "log_level": "debug",

@@ -1,5 +1,8 @@
 """`iln-stream serve` and `iln-stream page`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from iln_stream.errors import IlnError
 from iln_stream.serving.settings import ApiSettings, PageSettings
 
@@ -13,32 +16,25 @@ def serve_api(settings: ApiSettings) -> None:
         When the extra `api` is not installed, or a setting is invalid.
 
     """
-    try:
+    with _extra_for("serve"):
         from iln_stream.serving.server import ApiServer
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] == "iln_stream":
-            raise
-        raise IlnError(
-            f"serve: {error.name} is not installed: pip install 'iln-stream[api]'"
-        ) from None
     ApiServer(settings).run()
 
 
 def serve_page(settings: PageSettings) -> None:
-    """Serve until SIGINT or SIGTERM.
-
-    Raises
-    ------
-    IlnError
-        When the extra `api` is not installed, or the address can't be listened on.
-
-    """
-    try:
+    """Serve until SIGINT or SIGTERM; errors as of `serve_api`."""
+    with _extra_for("page"):
         from iln_stream.serving.page_server import PageServer
+    PageServer(settings).run()
+
+
+@contextmanager
+def _extra_for(command: str) -> Iterator[None]:
+    try:
+        yield
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] == "iln_stream":
             raise
         raise IlnError(
-            f"page: {error.name} is not installed: pip install 'iln-stream[api]'"
+            f"{command}: {error.name} is not installed: pip install 'iln-stream[api]'"
         ) from None
-    PageServer(settings).run()

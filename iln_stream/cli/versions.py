@@ -54,7 +54,7 @@ def show_versions(models: dict[str, Versions], console: Console, *, as_json: boo
                 more = {"bytes": size, "predicts": predicts, "pinned": is_pinned}
                 print(json.dumps({"model": model, **fields, **more}))
                 continue
-            made_by = {"settings": header.configuration[:16], **header.code}
+            made_by = {"settings": header.configuration, **header.code}
             table.add_row(
                 f"{header.version}{' pinned' * is_pinned or ' predicts' * predicts}",
                 f"{datetime.fromtimestamp(header.published_at, UTC):%Y-%m-%d %H:%M:%SZ}",
@@ -78,7 +78,7 @@ def pin_version(models: dict[str, Versions], version: str | None, console: Conso
     """
     if version is None:
         for model, versions in models.items():
-            versions.pin(None)
+            versions.unpin()
             report(console, f"{model}: the newest version predicts")
         return
     if len(models) > 1:
@@ -86,9 +86,5 @@ def pin_version(models: dict[str, Versions], version: str | None, console: Conso
     ((model, versions),) = models.items()
     if not (version == NEWEST or version.isdecimal()):
         raise IlnError(f"--pin {version}: give the number of a version, or {NEWEST}")
-    number = None if version == NEWEST else int(version)
-    newest = versions.add(number)
-    if number is None and newest is None:
-        raise IlnError(f"--pin: {versions.newest.path} can't be read: give a version that is kept")
-    versions.pin(number := newest if number is None else number)
+    number = versions.pin(None if version == NEWEST else int(version))
     report(console, f"{model}: version {number} predicts until `--unpin`; learning goes on")

@@ -28,12 +28,12 @@ class Forgotten:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / _FILE
-        self._salt, self.values = secrets.token_hex(8), list[tuple[str, str]]()
-        self.unfinished: set[str] = set()
+        self._salt, self.unfinished = secrets.token_hex(8), set[str]()
+        self.values: dict[tuple[str, str], None] = {}  # in the order in which they came
         try:
             stored = json.loads(read_stored(self._path))
             self._salt, self.unfinished = str(stored["salt"]), set(stored["unfinished"])
-            self.values = [(str(name), str(digest)) for name, digest in stored["values"]]
+            self.values = {(str(name), str(digest)): None for name, digest in stored["values"]}
         except FileNotFoundError:
             pass
         except (OSError, KeyError, TypeError, ValueError) as error:
@@ -41,21 +41,17 @@ class Forgotten:
                 f"{self._path} can't be read ({error!r}), and whose records are forgotten is not "
                 "known: put back a copy; or delete it, and forget them again"
             ) from error
-        self._by_field: dict[str, set[str]] = {}
-        for name, digest in self.values:
-            self._by_field.setdefault(name, set()).add(digest)
+        self._fields = {name for name, _ in self.values}
 
     def add(self, name: str, value: str) -> None:
         """Forget the records whose field has a value; `save` remembers it."""
-        digest, known = self._digest(value), self._by_field.setdefault(name, set())
-        if digest not in known:
-            known.add(digest)
-            self.values.append((name, digest))
+        self.values[name, self._digest(value)] = None
+        self._fields.add(name)
 
     def save(self) -> None:
         """Store durably what is forgotten, and what is unfinished."""
         unfinished = sorted(self.unfinished)
-        fields = {"salt": self._salt, "values": self.values, "unfinished": unfinished}
+        fields = {"salt": self._salt, "values": list(self.values), "unfinished": unfinished}
         content = json.dumps(fields).encode()
         make_folder(self._path.parent)
         write_whole(self._path, lambda file: file.write(content))
@@ -63,9 +59,9 @@ class Forgotten:
 
     def has(self, fields: Mapping[str, Any], key: str | None) -> bool:
         """Return whether a record with these fields, and this key, is forgotten."""
-        for name, digests in self._by_field.items():
+        for name in self._fields:
             value = key if name == RECORDS_KEY else _at(fields, name) or _at(fields.get("x"), name)
-            if value is not None and self._digest(value) in digests:
+            if value is not None and (name, self._digest(value)) in self.values:
                 return True
         return False
 

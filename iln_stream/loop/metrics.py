@@ -415,21 +415,7 @@ class Metrics(Collector):
     ) -> ModelMetrics:
         """Export a learner's metrics, and return the listener that counts them.
 
-        Parameters
-        ----------
-        learner
-            Any learner; metrics that it reports are exported, too.
-        source
-            Source of the learner.
-        model
-            Value of the label `model`, which identifies the learner.
-        task
-            Scores the steps; default: regression.
-        levels
-            Levels of the intervals that predictions have, if any.
-        quantiles
-            Levels of their quantiles, if any.
-
+        The task is regression by default; see `ModelMetrics`.
         """
         task = task or Regression()
         watched = ModelMetrics(learner, source, model, task, self._window, levels, quantiles)

@@ -506,39 +506,59 @@ def weights_of(steps: Sequence[Step]) -> list[float] | None:
     return None if weights.count(1.0) == len(weights) else weights
 
 
-class Coverage:
-    """Share of labels that their intervals contain, over the last `window` of each level.
+class _ByLevel:
+    """Means of what steps have for each of some levels, over the last `window` labelled events.
 
-    A label that comes late is compared with the interval that was published.
+    A label that comes late is compared with what was published.
 
     Parameters
     ----------
     levels
-        Levels of the intervals that steps have, in this order.
+        Levels of the intervals or quantiles that steps have, in this order.
     window
-        Labelled events in the share.
+        Labelled events in the means.
 
     """
+
+    of: tuple[str, ...] = ("observed",)
+    """What there are means of."""
 
     def __init__(self, levels: Sequence[float], window: int) -> None:
         self._levels = tuple(levels)
         self._size = window
-        self._windows = tuple(Window(window) for _ in self._levels)
+        self._windows = {(of, k): Window(window) for of in self.of for k in self._levels}
+
+    def _means(self, *which: str) -> Samples:
+        windows = self._windows.items()
+        return {(of, repr(level)): each.mean for (of, level), each in windows if of in which}
+
+    def _shares(self) -> Samples:
+        """Return what was observed, and what was promised, once the window is full."""
+        found = self._means("observed")
+        for level in self._levels:
+            if len(self._windows["observed", level].values()) == self._size:
+                found["promised", repr(level)] = level
+        return found
+
+    def state(self) -> StateDict:
+        """Return the levels and the windows."""
+        windows = [window.values() for window in self._windows.values()]
+        return {"levels": list(self._levels), "windows": windows}
+
+
+class Coverage(_ByLevel):
+    """Share of labels that their intervals contain."""
 
     def update(self, steps: Sequence[Step]) -> None:
         """Add the labelled ones of these steps."""
-        if not self._levels:
-            return
-        hits: tuple[list[float], ...] = tuple([] for _ in self._levels)
-        for step in steps:
-            if step.loss is None:
-                continue
-            y = step.y
+        for k, window in enumerate(self._windows.values()):
             # A step without intervals counts for no level.
-            for of_level, (low, high) in zip(hits, step.details.intervals, strict=False):
-                of_level.append(1.0 if low <= y <= high else 0.0)
-        for window, of_level in zip(self._windows, hits, strict=True):
-            window.extend(of_level)
+            window.extend(
+                float(low <= step.y <= high)
+                for step in steps
+                if step.loss is not None
+                for low, high in step.details.intervals[k : k + 1]
+            )
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics; none without levels."""
@@ -556,61 +576,30 @@ class Coverage:
             ),
         )
 
-    def _shares(self) -> Samples:
-        found: Samples = {}
-        for level, window in self._by_level():
-            found["observed", repr(level)] = window.mean
-            if len(window.values()) == self._size:
-                found["promised", repr(level)] = level
-        return found
-
-    def _by_level(self) -> Iterable[tuple[float, Window]]:
-        return zip(self._levels, self._windows, strict=True)
-
-    def state(self) -> StateDict:
-        """Return hits and misses."""
-        return {
-            "levels": list(self._levels),
-            "windows": [window.values() for window in self._windows],
-        }
-
     def restore(self, state: StateDict) -> None:
         """Restore a `state()`; levels that it does not have begin empty."""
         saved = dict(zip(state["levels"], state["windows"], strict=True))
-        for level, window in self._by_level():
+        for (_, level), window in self._windows.items():
             window.extend(saved.get(level, ()))
 
 
-class QuantileScores:
-    """Pinball losses of quantiles, and the share of labels up to each, over the last `window`.
+class QuantileScores(_ByLevel):
+    """Pinball losses of quantiles, and the share of labels up to each.
 
-    Beside them is the loss of a baseline: the same quantile of the last `window` labels. A label
-    that comes late is compared with the quantiles that were published.
-
-    Parameters
-    ----------
-    levels
-        Levels of the quantiles that steps have, in this order.
-    window
-        Labelled events in the scores.
-
+    Beside them is the loss of a baseline: the same quantile of the last `window` labels.
     """
 
+    of = ("model", "recent_labels", "observed")
+
     def __init__(self, levels: Sequence[float], window: int) -> None:
-        self._levels = tuple(levels)
-        self._size = window
+        super().__init__(levels, window)
         self._n = 0
-        self._windows = {
-            (of, level): Window(window)
-            for of in ("model", "recent_labels", "observed")
-            for level in self._levels
-        }
         self._labels: deque[float] = deque()
         self._ordered: list[float] = []  # the labels
 
     def update(self, steps: Sequence[Step]) -> None:
         """Add the labelled ones of these steps."""
-        for step in steps if self._levels else ():
+        for step in steps:
             # A step of before there were quantiles counts for no level.
             if step.loss is None or not step.details.quantiles:
                 continue
@@ -647,24 +636,14 @@ class QuantileScores:
                 "gauge",
                 "Share of labels up to this level's quantile, over the last window of labelled "
                 "events (observed), and the level (promised).",
-                lambda: self._means("observed") | self._promised(),
+                self._shares,
                 ("of", "level"),
             ),
         )
 
-    def _means(self, *which: str) -> Samples:
-        windows = self._windows.items()
-        return {(of, repr(level)): each.mean for (of, level), each in windows if of in which}
-
-    def _promised(self) -> Samples:
-        full = self._n >= self._size
-        return {("promised", repr(level)): level for level in self._levels if full}
-
     def state(self) -> StateDict:
         """Return the losses and the labels."""
-        windows = [window.values() for window in self._windows.values()]
-        labels = list(self._labels)
-        return {"levels": list(self._levels), "n": self._n, "labels": labels, "windows": windows}
+        return {**super().state(), "n": self._n, "labels": list(self._labels)}
 
     def restore(self, state: StateDict) -> None:
         """Restore a `state()`, if it is of the same levels."""

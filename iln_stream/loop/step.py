@@ -85,6 +85,8 @@ class Details(NamedTuple):
         Name of the contender that predicted; None: there is one learner, or the label came late.
     quantiles
         Those of each level, in y's units.
+    challengers
+        Predictions of the other contenders by name; None: they are not asked for.
 
     """
 
@@ -92,6 +94,7 @@ class Details(NamedTuple):
     explanation: tuple[float, Mapping[Any, float]] | None = None
     contender: str | None = None
     quantiles: tuple[float, ...] = ()
+    challengers: Mapping[str, Prediction] | None = None
 
 
 NO_DETAILS = Details()

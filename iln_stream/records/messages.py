@@ -226,6 +226,11 @@ class Prediction(BaseModel):
         description="Only with `challengers`: the contender that predicted, as it was the "
         "champion. `model.version` is its version.",
     )
+    challengers: dict[str, Target] | None = Field(
+        default=None,
+        description="Only with `prediction_challengers`: what each of the other contenders "
+        "predicted, as `y_pred`; those that failed are left out.",
+    )
 
 
 def read_prediction(text: bytes | str) -> Prediction:

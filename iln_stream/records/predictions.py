@@ -83,15 +83,13 @@ class PredictionEncoder:
         explanation: tuple[float, Mapping[Any, float]] | None = None,
         contender: str | None = None,
         quantiles: Sequence[float] = (),
+        challengers: Mapping[str, float | Mapping[Any, float]] | None = None,
     ) -> bytes:
         """Return a `Prediction` as UTF-8 JSON; finite numbers are written without loss."""
         if key is not None and not key.isascii():  # bytes that are not UTF-8 are escapes in it
             key = key.encode(errors="surrogateescape").decode(errors="backslashreplace")
-        value: str
-        if type(y_pred) is float:
-            value, end = repr(y_pred), ""
-        else:
-            value, end = _of_classes(y_pred)  # type: ignore[arg-type]
+        value = _value(y_pred)
+        end = "" if isinstance(y_pred, float) else _probabilities(y_pred)
         label = repr(y) if type(y) is float else _json(y)
         if intervals:
             end += self._intervals(intervals)
@@ -106,6 +104,9 @@ class PredictionEncoder:
                 end += f',"horizon_time":{time + self._seconds!r}'
         if contender is not None:
             end += f',"contender":{quoted(contender)}'
+        if challengers:
+            others = (f"{quoted(name)}:{_value(each)}" for name, each in challengers.items())
+            end += f',"challengers":{{{",".join(others)}}}'
         text = (
             f'{self._begin}{partition},"offset":{offset}'
             f',"id":{"null" if event_id is None else quoted(event_id)}'
@@ -123,11 +124,16 @@ class PredictionEncoder:
         return f',"intervals":{{{",".join(parts)}}}'
 
 
-def _of_classes(y_pred: Mapping[Any, float]) -> tuple[str, str]:
-    """Return the most probable class, and the field with all probabilities."""
-    best = max(y_pred, key=y_pred.__getitem__) if y_pred else None
+def _value(y_pred: float | Mapping[Any, float]) -> str:
+    """Return a number, or the most probable class."""
+    if isinstance(y_pred, float):
+        return repr(y_pred)
+    return _json(max(y_pred, key=y_pred.__getitem__) if y_pred else None)
+
+
+def _probabilities(y_pred: Mapping[Any, float]) -> str:
     parts = (f'{{"class":{_json(c)},"p":{p!r}}}' for c, p in y_pred.items())
-    return _json(best), f',"probabilities":[{",".join(parts)}]'
+    return f',"probabilities":[{",".join(parts)}]'
 
 
 def _explanation(baseline: float, contributions: Mapping[Any, float]) -> str:

@@ -54,7 +54,10 @@ def check_settings(settings: Settings) -> None:
     check_labels(settings, source)
     check_keys(settings)
     learner = build_learner(settings)
-    build_details(learner, settings.prediction_intervals, settings.prediction_contributions)
+    build_details(
+        learner, settings.prediction_intervals, settings.prediction_contributions,
+        challengers=settings.prediction_challengers,
+    )  # fmt: skip
     build_weights(settings, settings, learner)
     if settings.transactional:
         out = settings.predictions and output_stream(settings, settings.predictions)

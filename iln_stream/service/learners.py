@@ -595,23 +595,29 @@ def _needs_nothing(family: type) -> bool:
 DetailsOf = Callable[[dict[str, float]], Details]
 
 
-def build_details(learner: Any, levels: Sequence[float], n_largest: int = 0) -> DetailsOf | None:
+def build_details(
+    learner: Any, levels: Sequence[float], n_largest: int = 0, *, challengers: bool = False
+) -> DetailsOf | None:
     """Return a function of an event's inputs: intervals of these levels, largest contributions.
 
     Quantiles are those of the learner. None: it has none, and nothing is asked for.
 
-    Of a contest, the details are the champion's, as far as it has any, and its name.
+    Of a contest, the details are the champion's, as far as it has any, and its name; with
+    `challengers`, also what these predict.
 
     Raises
     ------
     SettingsError
         When the learner has no intervals, or explains nothing; of a contest, all of its learners.
+        When there are no challengers.
 
     """
     model = learner.learner if isinstance(learner, PredictOnly) else learner
     _check(levels, n_largest, learners_of(model))
     if isinstance(model, Contest):
-        return _OfChampion(model, levels, n_largest)
+        return _OfContest(model, levels, n_largest, challengers)
+    if challengers:
+        raise SettingsError("prediction_challengers: there are none: set challengers, or unset it")
     if not (levels or n_largest or quantile_levels(model)):
         return None
     return _details_of(model, levels, n_largest, None)
@@ -630,12 +636,15 @@ def quantile_levels(learner: Any) -> tuple[float, ...]:
     return next((each.levels for each in found if isinstance(each, QuantileRegressor)), ())
 
 
-class _OfChampion:
-    """Details of the champion's predictions."""
+class _OfContest:
+    """Details of the champion's predictions, and those of challengers."""
 
-    def __init__(self, contest: Contest[Any], levels: Sequence[float], n_largest: int) -> None:
+    def __init__(
+        self, contest: Contest[Any], levels: Sequence[float], n_largest: int, challengers: bool
+    ) -> None:
         self._contest = contest
         self._wanted = levels, n_largest
+        self._challengers = challengers
         self._name = ""
         self._learner: Any = None
         self._of: DetailsOf = _nothing
@@ -646,7 +655,10 @@ class _OfChampion:
         if champion is not self._learner or not self._name:
             self._learner, self._name = champion, self._contest.champion
             self._of = _details_of(champion, *self._wanted, self._name)
-        return self._of(x)
+        found = self._of(x)
+        if not self._challengers:
+            return found
+        return found._replace(challengers=self._contest.predict_challengers(x))
 
 
 def _details_of(

@@ -113,7 +113,10 @@ def predict(
         listeners.append(Progress(assembly.watched, console, stream.n_records(source)))
         for each in reversed(listeners):
             opened.callback(each.close)
-        loop = assembly.loop(listeners, None, build_details(frozen, levels, n_largest))
+        details = build_details(
+            frozen, levels, n_largest, challengers=settings.prediction_challengers
+        )
+        loop = assembly.loop(listeners, None, details)
         warming = Warming.of(learner, console)
 
         def stop() -> None:

@@ -23,7 +23,7 @@ from iln_stream.service.history import History
 from iln_stream.service.http import serves_live
 from iln_stream.service.learners import build_details
 from iln_stream.service.recovery import Recovery, folder_of, history_of
-from iln_stream.service.settings import LoopSettings, Settings
+from iln_stream.service.settings import Settings
 from iln_stream.service.streams import (
     Reader,
     dead_letters_address,
@@ -36,41 +36,25 @@ from iln_stream.service.streams import (
     source_stream,
     start_of,
 )
-from iln_stream.service.warm_start import named
+from iln_stream.service.warm_start import named, start_after
 from iln_stream.service.warming import Warming
 from iln_stream.service.worker import published_name
 from iln_stream.settings import SettingsError
 from iln_stream.snapshots import Snapshot, SnapshotFolder
 from iln_stream.snapshots.versions import Versions
-from iln_stream.streams import Log, Record, Resume, Scheme, Selection, StreamPartition, as_texts
+from iln_stream.streams import Log, Record, Scheme, Selection, StreamPartition, as_texts
 from iln_stream.streams.sqlite import erase
 from iln_stream.streams.sqlite.scheme import SqliteScheme
 
 
 class Loss(NamedTuple):
-    """Compares what the log holds with what the state before a rebuild had learned.
+    """Compares what the log holds with what the state before a rebuild had learned."""
 
-    Parameters
-    ----------
-    where
-        Which partitions, for messages.
-    n_before
-        Number of events that the old state had learned or predicted; None: unknown, as no snapshot
-        can be read.
-    n_records
-        Number of records that these events, repeats and commands were at least.
-    n_later
-        Number of offsets that the rebuild leaves to the next run.
-    n_labelled
-        Number of labels that the old state had learned.
-
-    """
-
-    where: str
-    n_before: int | None
-    n_records: int
-    n_later: int
-    n_labelled: int = 0
+    where: str  # the partitions, for messages
+    n_before: int | None  # events that were learned or predicted; None: no snapshot can be read
+    n_records: int  # what these events, repeats and commands were at least
+    n_later: int  # offsets that the rebuild leaves to the next run
+    n_labelled: int = 0  # labels that were learned
 
     @classmethod
     def of(cls, before: Snapshot | None, reader: Reader, n_later: int) -> "Loss":
@@ -87,19 +71,7 @@ class Loss(NamedTuple):
         return cls(where, n_before, n_before + others, n_later, scores["n_labelled"])
 
     def refuse(self, n_held: int) -> None:
-        """Refuse to forget what the log does not hold.
-
-        Parameters
-        ----------
-        n_held
-            Number of records that the log still holds, at most, up to the end of the rebuild.
-
-        Raises
-        ------
-        RefusedError
-            When the old state learned more.
-
-        """
+        """Refuse to forget what is not among the records that the log holds at most."""
         if n_held + self.n_later >= self.n_records:
             return
         raise RefusedError(
@@ -111,14 +83,7 @@ class Loss(NamedTuple):
         )
 
     def refuse_without_labels(self, n_tried: int, n_labelled: int) -> None:
-        """Refuse to replace a model that has learned by one that tried records and learned none.
-
-        Raises
-        ------
-        NothingLearnedError
-            When that would happen.
-
-        """
+        """Refuse to replace a model that has learned by one that tried records and learned none."""
         if n_labelled or not n_tried or not self.n_labelled:
             return
         raise NothingLearnedError(
@@ -141,19 +106,11 @@ class RebuildPositions:
 
     A rebuild writes no dead letters. A letter of a record that it has read is therefore older than
     the model, which has learned the record if the settings now fit.
-
-    Parameters
-    ----------
-    settings
-        Settings of the run. Without `snapshots` there was no rebuild.
-    stream
-        The source of the run.
-
     """
 
     def __init__(self, settings: Settings, stream: Scheme) -> None:
         self._before: dict[StreamPartition, int] = {}
-        if settings.snapshots is None:
+        if settings.snapshots is None:  # then there was no rebuild
             return
         for reader in readers(settings, stream):
             folder = folder_of(settings, stream, reader)
@@ -171,17 +128,17 @@ class Erasure:
     """Values to forget (`FIELD=VALUE`, `@key=VALUE`), what was found, and what was removed.
 
     It `removes` records of values of an interrupted command, too; the `report` has a line for each
-    place, also for those that others have to clean.
+    place, also for those that others have to clean. `ids` are those of the events.
     """
 
     values: Sequence[str] = ()
     report: list[str] = field(default_factory=list)
     removes: bool = False
-    folders: set[str] = field(default_factory=set)
     ids: set[str] = field(default_factory=set)
-    places: dict[StreamPartition, list[int]] = field(default_factory=dict)
+    _folders: set[str] = field(default_factory=set)
+    _places: dict[StreamPartition, list[int]] = field(default_factory=dict)
 
-    def find(self, settings: Settings, stream: Scheme, readers: Sequence[Reader]) -> Forgotten:
+    def find(self, settings: Settings, stream: Scheme, readers: Sequence[Reader]) -> None:
         """Find the records of these values, and of those that were forgotten before.
 
         Raises
@@ -190,37 +147,44 @@ class Erasure:
             When a value is none.
 
         """
-        forgotten = Forgotten(Path(str(settings.snapshots)))
+        forgotten = self._forgotten = Forgotten(Path(str(settings.snapshots)))
         for each in self.values:
             name, equals, value = each.partition("=")
             if not (name and equals and value):
                 raise SettingsError(f"--forget {each}: give FIELD=VALUE, or @key=VALUE")
             forgotten.add(name, value)
-        self.folders = {folder_of(settings, stream, each).name for each in readers}
-        self.removes = bool(self.values) or bool(self.folders & forgotten.unfinished)
-        if not forgotten.values:
-            return forgotten
-        forgets = forgets_of(settings, settings, stream, forgotten)
-        assert forgets is not None
-        n_events = n_labels = 0
-        origins = dict.fromkeys(origin for each in readers for origin in each.origins)
-        for origin in origins:
-            for record in _all_records(open_one(settings, stream, origin, "earliest", sys.maxsize)):
-                has, record_id = forgets.read(record)
-                if has:
-                    n_events += 1
-                    self.places.setdefault(origin, []).append(record.offset)
-                    self.ids.update(() if record_id is None else (record_id,))
-        for origin in origins if settings.pending_events is not None and self.ids else ():
-            ours = set(self.places.get(origin, ()))
-            for record in _all_records(open_one(settings, stream, origin, "earliest", sys.maxsize)):
-                if record.offset not in ours and forgets.read(record)[1] in self.ids:
-                    n_labels += 1
-                    self.places.setdefault(origin, []).append(record.offset)
+        self._folders = {folder_of(settings, stream, each).name for each in readers}
+        self.removes = bool(self.values) or bool(self._folders & forgotten.unfinished)
+        if (forgets := forgets_of(settings, settings, stream, forgotten)) is None:
+            return
+        self.ids, n_events, n_labels = forgets.ids, 0, 0
+        for record in _records(settings, stream, readers):
+            has, record_id = forgets.read(record)
+            if has:
+                n_events += 1
+                self._places.setdefault(record.origin, []).append(record.offset)
+                self.ids.update(() if record_id is None else (record_id,))
+        for record in _records(settings, stream, readers) if self.ids else ():
+            has, record_id = forgets.read(record)
+            if not has and record_id in self.ids:
+                n_labels += 1
+                self._places.setdefault(record.origin, []).append(record.offset)
         self.report.append(f"found {n_events} records with the values, and {n_labels} labels")
-        return forgotten
 
-    def erase_records(self, settings: LoopSettings, stream: Scheme) -> None:
+    def begin(self) -> None:
+        """Remember the values; a run of these learners is refused from now on until `finish`."""
+        self._forgotten.unfinished |= self._folders
+        self._forgotten.save()
+
+    def finish(self, settings: Settings, stream: Scheme, readers: Sequence[Reader]) -> None:
+        """Remove what the learners had read, published and written of the records."""
+        self._erase_records(settings, stream)
+        self._remove_versions(settings, stream, readers)
+        forgotten = Forgotten(Path(str(settings.snapshots)))  # others may have added to it
+        forgotten.unfinished -= self._folders
+        forgotten.save()
+
+    def _erase_records(self, settings: Settings, stream: Scheme) -> None:
         """Remove the records from the logs that are ours, with what was published of them.
 
         Events come last: only by them can another command find the rest after an interruption.
@@ -228,18 +192,18 @@ class Erasure:
         addresses = [settings.predictions, dead_letters_address(settings)]
         for output in (output_stream(settings, a) for a in addresses if a not in (None, "-")):
             with suppress(NoStreamError):
-                self._erase(output, _made_of(output, self.places))
+                self._erase(output, _made_of(output, self._places))
         for each in (label_stream(settings), stream):
             if each is not None:
-                here = {p.partition: at for p, at in self.places.items() if p.stream == each.name}
+                here = {p.partition: at for p, at in self._places.items() if p.stream == each.name}
                 self._erase(each, here)
         if settings.warm_start:
             self.report.append(f"{', '.join(settings.warm_start)}: their records were left out; "
                                "the files are yours to clean")  # fmt: skip
         self.report.append("answers that `iln-stream serve` recorded, copies and backups: yours")
 
-    def _erase(self, stream: Scheme, places: Mapping[int, Sequence[int]] | None) -> None:
-        if isinstance(stream, SqliteScheme) and places is not None:
+    def _erase(self, stream: Scheme, places: Mapping[int, Sequence[int]]) -> None:
+        if isinstance(stream, SqliteScheme):
             # Without places, too: an interrupted command may have left some in the write-ahead log.
             n = erase(stream.path, stream.topic, places)
             self.report.append(f"{stream.address}: {n} records erased")
@@ -247,18 +211,30 @@ class Erasure:
             self.report.append(f"{stream.address} is not ours: nothing was removed there; delete "
                                "the records, or let its retention do so")  # fmt: skip
 
+    def _remove_versions(
+        self, settings: Settings, stream: Scheme, readers: Sequence[Reader]
+    ) -> None:
+        """Remove published versions, and report folders of learners that were not rebuilt."""
+        if (folder := settings.publish) is not None:
+            names = [published_name(stream, each) for each in readers]
+            n = sum(Versions(Path(folder) / f"{name}.model").forget() for name in names)
+            self.report.append(
+                f"{folder}: {n} versions removed; `iln-stream serve` predicts with what it has "
+                "loaded until the next run publishes"
+            )
+        found = {file.parent for file in Path(str(settings.snapshots)).glob("*/*.snapshot")}
+        for each in sorted(each for each in found if each.name not in self._folders):
+            self.report.append(f"{each}: learned with other settings; rebuild or delete it")
+
 
 def _made_of(
     stream: Scheme, places: Mapping[StreamPartition, Sequence[int]]
-) -> dict[int, list[int]] | None:
-    """Return the predictions or dead letters of some records; None: they can't be looked for."""
-    if not isinstance(stream, SqliteScheme):
-        return None
+) -> dict[int, list[int]]:
+    """Return the predictions or dead letters of some records, if we can remove them."""
     found: dict[int, list[int]] = {}
     sought = {(p.stream, p.partition, offset) for p, at in places.items() for offset in at}
-    partitions = stream.partitions()
-    for partition in partitions if sought else ():
-        for record in _all_records(stream.log(partition, "earliest", sys.maxsize)):
+    for partition in stream.partitions() if sought and isinstance(stream, SqliteScheme) else ():
+        for record in _all_of(stream.log(partition, "earliest", sys.maxsize)):
             with suppress(ValueError, KeyError, TypeError):
                 made: Any = json.loads(record.payload)  # type: ignore[arg-type]
                 if (made["stream"], made["partition"], made["offset"]) in sought:
@@ -266,7 +242,13 @@ def _made_of(
     return found
 
 
-def _all_records(opened: Log) -> Iterator[Record]:
+def _records(settings: Settings, stream: Scheme, readers: Sequence[Reader]) -> Iterator[Record]:
+    """Yield all records of the logs of some learners, up to the present ends."""
+    for origin in dict.fromkeys(origin for each in readers for origin in each.origins):
+        yield from _all_of(open_one(settings, stream, origin, "earliest", sys.maxsize))
+
+
+def _all_of(opened: Log) -> Iterator[Record]:
     """Yield all records of a log that ends somewhere, and close it."""
     with closing(opened):
         while not opened.exhausted:
@@ -357,43 +339,16 @@ def rebuild(
         learned = ", ".join(map(str, sorted(origins)))
         raise SettingsError(f"skip: {strangers[0]} is not learned; give one of {learned}")
     erasure = erasure or Erasure()
-    forgotten = erasure.find(settings, stream, parts)
-    for each in parts if erasure.removes or not forget else ():  # before the first one is replaced
-        with ExitStack() as opened:
-            found = _open(settings, stream, each, until, skip, opened)
-            if not forget:
-                found.loss.refuse(found.n_offsets)
+    erasure.find(settings, stream, parts)
+    work = _Rebuild(settings, stream, until, skip, forget, erasure, console)
+    if erasure.removes or not forget:
+        work.check(parts)  # before the first one is replaced
     if erasure.removes:
-        forgotten.unfinished |= erasure.folders
-        forgotten.save()
-    done = [
-        _rebuild_one(settings, stream, each, until, skip, forget, erasure, console)
-        for each in parts
-    ]
+        erasure.begin()
+    done = [work.learn_again(each) for each in parts]
     if erasure.removes:
-        erasure.erase_records(settings, stream)
-        _remove_versions(settings, stream, parts, erasure)
-        forgotten = Forgotten(Path(settings.snapshots))  # others may have added to it meanwhile
-        forgotten.unfinished -= erasure.folders
-        forgotten.save()
+        erasure.finish(settings, stream, parts)
     return done
-
-
-def _remove_versions(
-    settings: Settings, stream: Scheme, parts: Sequence[Reader], erasure: Erasure
-) -> None:
-    """Remove published versions, and report folders of learners that were not rebuilt."""
-    if settings.publish is not None:
-        paths = [Path(settings.publish) / f"{published_name(stream, each)}.model" for each in parts]
-        n = sum(Versions(path).forget() for path in paths)
-        erasure.report.append(
-            f"{settings.publish}: {n} versions removed; `iln-stream serve` predicts with what it "
-            "has loaded until the next run publishes"
-        )
-    ours = {folder_of(settings, stream, each) for each in parts}
-    others = {file.parent for file in Path(str(settings.snapshots)).glob("*/*.snapshot")} - ours
-    for each in sorted(others):
-        erasure.report.append(f"{each}: learned with other settings; rebuild or delete it")
 
 
 class _Opened(NamedTuple):
@@ -405,108 +360,119 @@ class _Opened(NamedTuple):
     loss: Loss
 
 
-def _open(
-    settings: Settings,
-    stream: Scheme,
-    reader: Reader,
-    until: int | dt.datetime | None,
-    skip: Skip,
-    opened: ExitStack,
-) -> _Opened:
-    # With `latest`, the first run began at the end of the log, which no one knows any more.
-    start = start_of(settings, accept_loss=reader.accepts_loss)
-    if start in (None, "latest"):
-        start = "earliest"
-    recovery = Recovery(settings, stream, reader, forget=True)
-    opened.callback(recovery.close)
-    reached = recovery.reached
-    history = _history(settings, recovery)
-    inputs: list[Selection] = []
-    rebuilt: dict[StreamPartition, int] = {}
-    n_offsets = n_later = 0
-    for origin in reader.origins:
-        stop_at = _stop_at(settings, stream, origin, reached.get(origin, 0), until)
-        n_later += reached.get(origin, 0) - stop_at
-        skipped = skip.get(origin, ())
-        _check_skip(origin, skipped, stop_at)
-        begin = start
-        if history is not None and (at := history["start"].get(str(origin))) is not None:
-            begin = Resume(at, None, accept_loss=True)  # where the log began after the history
-        log_of_one = open_one(settings, stream, origin, begin, stop_at)
-        opened.callback(log_of_one.close)
-        if recovery.is_of_another_topic(origin, log_of_one.topic_id):
-            log_of_one.stop_here()
-        else:
-            n_offsets += max(0, stop_at - log_of_one.positions[origin])
-            # Not `stop_at`: `run` reads the records after it again, and writes new dead letters.
-            rebuilt[origin] = reached.get(origin, 0)
-        inputs.append(Selection(log_of_one, skipped))
-    recovery.rebuilt = rebuilt
-    loss = Loss.of(recovery.newest_readable, reader, n_later)
-    return _Opened(recovery, inputs, n_offsets, loss)
+class _Rebuild(NamedTuple):
+    """What `rebuild` was asked for."""
 
+    settings: Settings
+    stream: Scheme
+    until: int | dt.datetime | None
+    skip: Skip
+    forget: bool
+    erasure: Erasure
+    console: Console | None
 
-def _rebuild_one(
-    settings: Settings,
-    stream: Scheme,
-    reader: Reader,
-    until: int | dt.datetime | None,
-    skip: Skip,
-    forget: bool,
-    erasure: Erasure,
-    console: Console | None,
-) -> dict[StreamPartition, int]:
-    with ExitStack() as opened:
-        recovery, inputs, n, loss = _open(settings, stream, reader, until, skip, opened)
-        source = one_source(settings, stream, inputs)
-        if erasure.removes:
-            recovery.remove_keys()
-        learner = recovery.learner()
-        Warming.of(learner, console).run()
-        assembly = Assembly(settings, stream, source, learner, "rebuilt", horizon=reader.ahead)
-        if assembly.forgets is not None:
-            assembly.forgets.ids = erasure.ids
-        recovery.restore(assembly)
-        watched = assembly.watched
-        observers: list[Listener] = [watched]
-        if serves_live(settings):
-            assembly.live = LiveModel(watched)
-            assembly.live.champion = getattr(learner, "champion", None)
-            observers.append(assembly.live)
-        if settings.warm_start:
-            began = as_texts(source.positions)
-            recovery.history = History(settings).teach(assembly) | {"start": began}
-        checkpoint = recovery.checkpoint(source, learner, assembly.states, [], at_the_end=True)
-        observers.append(Progress(watched, console, n, f"{stream.name}, learned again"))
-        opened.callback(observers[-1].close)
-        # Coverage counts intervals; nobody reads explanations.
-        details = build_details(learner, settings.prediction_intervals)
-        assembly.loop(observers, checkpoint, details).run()
-        positions = {origin: at for each in inputs for origin, at in each.positions.items()}
-        if not forget:
-            loss.refuse(sum(each.n_read for each in inputs))
-        if not erasure.removes:  # the labels may all be forgotten
-            n_tried = watched.scores.n_events + watched.n_dead_letters
-            loss.refuse_without_labels(n_tried, watched.scores.n_labelled)
-        checkpoint.move_to(positions)  # the last records may have been skipped
-        checkpoint.finish(always=True)
-        if erasure.removes:
-            n_removed = recovery.remove_others()
-            erasure.report.append(
-                f"{folder_of(settings, stream, reader)}: {n_removed} older snapshots removed; "
-                "keys, aggregates and waiting events learned anew"
-            )
-        _log_skipped(inputs)
-        log.info(loss.learned_again(watched.scores.n_events))
-        log.info(f"the rebuilt learner: {watched.summary()}")
-        return positions
+    def check(self, parts: Sequence[Reader]) -> None:
+        """Refuse what no reader can learn again, or would forget."""
+        for each in parts:
+            with ExitStack() as opened:
+                found = self._open(each, opened)
+                if not self.forget:
+                    found.loss.refuse(found.n_offsets)
+
+    def learn_again(self, reader: Reader) -> dict[StreamPartition, int]:
+        """Replace a reader's snapshots by one of a new learner; return its positions."""
+        settings, stream, erasure = self.settings, self.stream, self.erasure
+        with ExitStack() as opened:
+            recovery, inputs, n, loss = self._open(reader, opened)
+            source = one_source(settings, stream, inputs)
+            if erasure.removes:
+                recovery.remove_keys()
+            learner = recovery.learner()
+            Warming.of(learner, self.console).run()
+            assembly = Assembly(settings, stream, source, learner, "rebuilt", horizon=reader.ahead)
+            if assembly.forgets is not None:
+                assembly.forgets.ids = erasure.ids
+            recovery.restore(assembly)
+            watched = assembly.watched
+            observers: list[Listener] = [watched]
+            if serves_live(settings):
+                assembly.live = LiveModel(watched)
+                assembly.live.champion = getattr(learner, "champion", None)
+                observers.append(assembly.live)
+            if settings.warm_start:
+                began = as_texts(source.positions)
+                recovery.history = History(settings).teach(assembly) | {"start": began}
+            checkpoint = recovery.checkpoint(source, learner, assembly.states, [], at_the_end=True)
+            observers.append(Progress(watched, self.console, n, f"{stream.name}, learned again"))
+            opened.callback(observers[-1].close)
+            # Coverage counts intervals; nobody reads explanations.
+            details = build_details(learner, settings.prediction_intervals)
+            assembly.loop(observers, checkpoint, details).run()
+            positions = {origin: at for each in inputs for origin, at in each.positions.items()}
+            if not self.forget:
+                loss.refuse(sum(each.n_read for each in inputs))
+            if not erasure.removes:  # the labels may all be forgotten
+                n_tried = watched.scores.n_events + watched.n_dead_letters
+                loss.refuse_without_labels(n_tried, watched.scores.n_labelled)
+            checkpoint.move_to(positions)  # the last records may have been skipped
+            checkpoint.finish(always=True)
+            if erasure.removes:
+                n_removed = recovery.remove_others()
+                erasure.report.append(
+                    f"{recovery.path}: {n_removed} older snapshots removed; "
+                    "keys, aggregates and waiting events learned anew"
+                )
+            _log_skipped(inputs)
+            log.info(loss.learned_again(watched.scores.n_events))
+            log.info(f"the rebuilt learner: {watched.summary()}")
+            return positions
+
+    def _open(self, reader: Reader, opened: ExitStack) -> _Opened:
+        settings, stream = self.settings, self.stream
+        # With `latest`, the first run began at the end of the log, which no one knows any more.
+        start = start_of(settings, accept_loss=reader.accepts_loss)
+        if start is None or start == "latest":
+            start = "earliest"
+        recovery = Recovery(settings, stream, reader, forget=True)
+        opened.callback(recovery.close)
+        reached = recovery.reached
+        history = _history(settings, recovery)
+        inputs: list[Selection] = []
+        rebuilt: dict[StreamPartition, int] = {}
+        n_offsets = n_later = 0
+        for origin in reader.origins:
+            stop_at = self._stop_at(origin, reached.get(origin, 0))
+            n_later += reached.get(origin, 0) - stop_at
+            skipped = self.skip.get(origin, ())
+            _check_skip(origin, skipped, stop_at)
+            begin = start_after(history, origin, start)
+            log_of_one = open_one(settings, stream, origin, begin, stop_at)
+            opened.callback(log_of_one.close)
+            if recovery.is_of_another_topic(origin, log_of_one.topic_id):
+                log_of_one.stop_here()
+            else:
+                n_offsets += max(0, stop_at - log_of_one.positions[origin])
+                # Not `stop_at`: `run` reads the later records again, and writes new dead letters.
+                rebuilt[origin] = reached.get(origin, 0)
+            inputs.append(Selection(log_of_one, skipped))
+        recovery.rebuilt = rebuilt
+        loss = Loss.of(recovery.newest_readable, reader, n_later)
+        return _Opened(recovery, inputs, n_offsets, loss)
+
+    def _stop_at(self, origin: StreamPartition, reached: int) -> int:
+        """Return the offset at which to stop learning a partition again."""
+        if self.until is None:
+            return reached
+        if isinstance(self.until, int):
+            return min(reached, self.until)
+        with closing(open_one(self.settings, self.stream, origin, self.until)) as at_the_time:
+            return min(reached, at_the_time.positions[origin])
 
 
 def _history(settings: Settings, recovery: Recovery) -> dict[str, Any] | None:
     """Return the history of the snapshots; refuse to forget it."""
     snapshot = recovery.newest_readable
-    header = None if snapshot is None else snapshot.header
-    history = None if header is None else history_of(header)
+    history = None if snapshot is None else history_of(snapshot.header)
     if history is not None and not settings.warm_start:
         raise SettingsError(
             f"warm_start: the learner learned {named(history)} before the log: name the files, to "
@@ -514,22 +480,6 @@ def _history(settings: Settings, recovery: Recovery) -> dict[str, Any] | None:
             "of snapshots"
         )
     return history
-
-
-def _stop_at(
-    settings: Settings,
-    stream: Scheme,
-    origin: StreamPartition,
-    reached: int,
-    until: int | dt.datetime | None,
-) -> int:
-    """Return the offset at which to stop learning a partition again."""
-    if until is None:
-        return reached
-    if isinstance(until, int):
-        return min(reached, until)
-    with closing(open_one(settings, stream, origin, until)) as at_the_time:
-        return min(reached, at_the_time.positions[origin])
 
 
 def _check_skip(origin: StreamPartition, skip: Sequence[range], stop_at: int) -> None:

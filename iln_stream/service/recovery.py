@@ -101,20 +101,13 @@ class ArrivalOrder:
 
     Parameters
     ----------
-    folder
-        Folder of the snapshots, locked.
-    epoch
-        Epoch of this run.
-    resumed
-        Header of the snapshot from which the run resumes; None: none.
-    inputs
-        The partitions, each opened at the position where reading resumes.
-    keep
-        Number of snapshots kept.
-    time_of
-        As in `Sequencer`.
-    older
-        Folder of that snapshot, if it is another one, whose learner is taken over.
+    folder, epoch, keep
+        Of the snapshots; the folder is locked.
+    resumed, older
+        Header of the snapshot from which the run resumes, and its folder, if that is another one,
+        whose learner is taken over.
+    inputs, time_of
+        As in `Sequencer`; each partition is opened where reading resumes.
 
     """
 
@@ -191,16 +184,7 @@ def predecessor(folder: Path, stream: str, reader: Reader) -> SnapshotFolder | N
     """Return the snapshots of the learner to take over; None: there is none.
 
     If a topic grew from one partition to several, the learner of the one partition continues as the
-    learner of all.
-
-    Parameters
-    ----------
-    folder
-        Folder that holds the folders of all readers.
-    stream
-        Name of the log.
-    reader
-        Reader without snapshots.
+    learner of all. `folder` holds the folders of all readers, and this one has no snapshots.
 
     Raises
     ------
@@ -294,16 +278,7 @@ def folder_of(settings: Settings, stream: Scheme, reader: Reader) -> Path:
 class Recovery:
     """A reader's folder of snapshots, locked, and the snapshot from which to resume.
 
-    Parameters
-    ----------
-    settings
-        Settings of the run.
-    stream
-        Stream to read.
-    reader
-        Partitions to read.
-    forget
-        Start over in spite of the snapshots.
+    With `forget` the learner starts over in spite of the snapshots.
 
     Raises
     ------
@@ -506,20 +481,9 @@ class Recovery:
         flushes: Sequence[Callable[[], None]],
         at_the_end: bool = False,
     ) -> Checkpoint:
-        """Return the checkpoint, which saves this reader's snapshots.
+        """Return the checkpoint, which saves this reader's snapshots, or only a last one.
 
-        Parameters
-        ----------
-        source
-            Source of the learner.
-        learner
-            The learner to save.
-        parts
-            Other states to save, by name.
-        flushes
-            Flush the outputs before each snapshot.
-        at_the_end
-            Save only a last snapshot.
+        `parts` are further states to save, by name, and `flushes` are called before each snapshot.
 
         Raises
         ------

@@ -646,12 +646,17 @@ class SnapshotSettings(SettingsGroup):
     version_keep: int = Field(
         default=24,
         ge=0,
-        description="Number of published versions to keep; `iln-stream versions` pins one.",
+        description="Number of published versions to keep.",
     )
     version_seconds: Seconds = Field(
         default=3600.0,
         gt=0,
         description="Least seconds between two versions that are kept.",
+    )
+    version_days: float | None = Field(
+        default=None,
+        gt=0,
+        description="Days after which a kept version makes room for a newer one. Unset: never.",
     )
 
 
@@ -673,6 +678,10 @@ class OutputSettings(SettingsGroup):
         ge=0,
         description="Number of inputs to publish with each prediction, with their contributions "
         "to it, largest first. It costs several hundred predictions per event. 0: none.",
+    )
+    prediction_challengers: bool = Field(
+        default=False,
+        description="Publish what each challenger predicts, beside each prediction.",
     )
     transactional: bool | None = Field(
         default=None,

@@ -415,20 +415,7 @@ def open_inputs(
     reader: Reader,
     start: Callable[[StreamPartition], Start | None],
 ) -> list[Log]:
-    """Open each partition of a reader.
-
-    Parameters
-    ----------
-    settings
-        Settings of the run.
-    stream
-        Log of the events.
-    reader
-        Partitions to open.
-    start
-        Returns where to start reading a partition; see `Scheme.log`.
-
-    """
+    """Open each partition of a reader; `start` returns where to begin: see `Scheme.log`."""
     lost: dict[str, range] = {}
     with ExitStack() as opened:
         inputs: list[Log] = []

@@ -143,7 +143,8 @@ def _learn(
         inputs: list[Log] = []
         for origin in reader.origins:
             stop_at = positions.get(origin, 0)
-            inputs.append(open_one(settings, stream, origin, _start(history, origin), stop_at))
+            begin = start_after(history, origin)
+            inputs.append(open_one(settings, stream, origin, begin, stop_at))
             opened.callback(inputs[-1].close)
         source = one_source(settings, stream, inputs)
         assembly = Assembly(settings, stream, source, learner, name, horizon=reader.ahead)
@@ -177,27 +178,20 @@ def _learn(
         )
 
 
-def _start(history: Mapping[str, Any] | None, origin: StreamPartition) -> Start:
-    """Return where to begin in a partition: after files of history where the others went on."""
+def start_after(
+    history: Mapping[str, Any] | None, origin: StreamPartition, otherwise: Start = "earliest"
+) -> Start:
+    """Return where to begin in a partition: after files of history where the log went on then."""
     if history is None or str(origin) not in history["start"]:
-        return "earliest"
+        return otherwise
     return Resume(history["start"][str(origin)], None, accept_loss=True)
 
 
 class Warmed(NamedTuple):
-    """A learner that learned the history.
+    """A learner that learned the history."""
 
-    Parameters
-    ----------
-    reader
-        Partitions that it will read.
-    history
-        Describes what it learned.
-
-    """
-
-    reader: Reader
-    history: dict[str, Any]
+    reader: Reader  # of the partitions that it will read
+    history: dict[str, Any]  # describes what it learned
 
     @property
     def summary(self) -> str:

@@ -118,7 +118,7 @@ def version_of_settings(
     """
     alone = configuration(settings, horizon, history, alone=learner or settings)
     determining = {**alone, "seed": seed, "release": __version__}
-    return _digest(json.dumps(determining, sort_keys=True).encode())
+    return _digest(_as_json(determining))
 
 
 def versions_of_contenders(
@@ -133,7 +133,7 @@ def versions_of_contenders(
         own = learner_of_challenger(settings, each)
         its_seed = seed_of_challenger(settings, each, seed)
         versions[name] = version_of_settings(settings, its_seed, horizon, history, own)
-    return versions | {MIXTURE: _digest(json.dumps(versions).encode())}
+    return versions | {MIXTURE: _digest(json.dumps(versions).encode())}  # in their order
 
 
 def version_of_state(learner: Any) -> str:
@@ -141,6 +141,10 @@ def version_of_state(learner: Any) -> str:
     arrays, text = pack(learner_state(learner, allow_pickle=True))
     parts = [f"{name} {a.dtype} {a.shape}".encode() + a.tobytes() for name, a in arrays.items()]
     return _digest(text.encode(), *parts)
+
+
+def _as_json(values: Mapping[str, Any]) -> bytes:
+    return json.dumps(values, sort_keys=True).encode()
 
 
 def _digest(*parts: bytes) -> str:
@@ -158,25 +162,7 @@ def build_publisher(
     assembly: Assembly,
     history: Mapping[str, Any] | None = None,
 ) -> Publisher | None:
-    """Return the publisher of a reader's learner; None if `publish` is unset.
-
-    Parameters
-    ----------
-    settings
-        Settings of the run.
-    stream, reader, source
-        What the learner reads.
-    assembly
-        The learner with its counts, restored or new.
-    history
-        Describes what was learned before the log; None: nothing.
-
-    Raises
-    ------
-    PublishingError
-        When the learner can't be published.
-
-    """
+    """Return the publisher of a reader's learner, or raise PublishingError; None: it has none."""
     if settings.publish is None:
         return None
     learner, counts = assembly.learner, assembly.watched
@@ -203,17 +189,19 @@ def build_publisher(
         stream=source.stream,
         topic_id=None if log is None else log.topic_id,
         positions=None if log is None else log.positions,
-        configuration=_hash({**alone, "seed": reader.seed}),
-        series_inputs=[
+        configuration=_digest(_as_json({**alone, "seed": reader.seed})),
+        series_inputs=(
             *([Level(settings.target).name] if settings.series and settings.target else ()),
             *Lags(settings.lags, settings.rolling_means).names,
-        ],
+        ),
         decoder={"learner_inputs": settings.learner_inputs}
         if assembly.mapped is None
         else assembly.mapped.described(),
         keys=partial(_keys_to_read, assembly, settings, stream, reader),
         code=code_of(alone),
-        versions=Versions(path, settings.version_keep, settings.version_seconds),
+        versions=Versions(
+            path, settings.version_keep, settings.version_seconds, settings.version_days
+        ),
         resumable=log is not None,
     )
 
@@ -245,10 +233,6 @@ def published_name(stream: Scheme, reader: Reader) -> str:
     return f"{name}-{reader.name}"
 
 
-def _hash(values: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
-
-
 log = logging.getLogger(__name__)
 
 
@@ -257,16 +241,10 @@ class Worker:
 
     Parameters
     ----------
-    settings
-        Settings of the run.
-    stream
-        Stream to read.
-    reader
-        Partitions to read.
-    metrics
-        Exports the learner's metrics.
-    outputs
-        Sinks of predictions and dead letters.
+    settings, stream, reader
+        What it does, and what it reads.
+    metrics, outputs
+        Shared by all learners of the run.
     listeners
         The user's listeners, called last.
     console
@@ -353,7 +331,9 @@ class Worker:
                 # Connection logs come first: a writer may wait for the same broker.
                 [*self._connection_logs(settings, stream), *writers, *observers, *listeners],
                 self._checkpoint,
-                build_details(self.learner, levels, n_largest),
+                build_details(
+                    self.learner, levels, n_largest, challengers=settings.prediction_challengers
+                ),
                 never_learned=self.watched.scores.n_events == 0,
             )
             self.watched.n_in_hand = self.loop.n_in_hand

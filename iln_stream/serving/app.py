@@ -53,7 +53,7 @@ from iln_stream.serving.messages import (
     decoded,
     decoded_batch,
 )
-from iln_stream.serving.metrics import ApiMetrics, ModelCollector
+from iln_stream.serving.metrics import ApiMetrics
 from iln_stream.serving.models import Models
 from iln_stream.serving.predicting import OfRecord, Predictor
 from iln_stream.serving.recording import AnswerLog
@@ -287,14 +287,14 @@ class Routes(NamedTuple):
     async def model(self, request: Request) -> Response:
         """Describe a model."""
         name, predictor = self.models.chosen(request.query_params.get("model"))
-        published = predictor.published
+        header = predictor.published.header
         return as_json(
             {
                 **_version(name, predictor),
-                "learner": published.name,
-                "task": published.task,
-                "positions": of_stream(published.positions, published.stream),
-                "published_at": published.published_at,
+                "learner": header.learner,
+                "task": header.task,
+                "positions": of_stream(header.positions, header.stream),
+                "published_at": header.published_at,
                 "inputs": predictor.inputs(),
             }
         )
@@ -356,10 +356,10 @@ def _status(places: Sequence[Appended]) -> int:
 def _version(name: str, predictor: Predictor) -> dict[str, Any]:
     return {
         "name": name,
-        "version": predictor.published.version,
+        "version": predictor.published.header.version,
         "pinned": predictor.published.pinned,
         "age_seconds": predictor.age,
-        "n_learned": predictor.published.n_learned,
+        "n_learned": predictor.published.header.n_learned,
         **({} if (age := predictor.published.keys_age) is None else {"keys_age_seconds": age}),
     }
 
@@ -399,23 +399,8 @@ def create_app(
 ) -> FastAPI:
     """Return the ASGI application, which starts `models` and `appending`, and closes all.
 
-    Parameters
-    ----------
-    settings
-        Limits.
-    models
-        Predict.
-    appending
-        Appends events and labels; None: there is no log.
-    metrics
-        Counts requests; its registry is served at /metrics.
-    checks
-        Further checks of each request but probes.
-    secured
-        Whether a check asks for a bearer token.
-    answers
-        Records what is predicted; None: nothing does.
-
+    Each request but probes has to pass `checks`; `secured` says whether one of these asks for a
+    bearer token.
     """
 
     @asynccontextmanager
@@ -460,7 +445,7 @@ def create_app(
         concurrency=Concurrency(settings.concurrent_requests),
         metrics=metrics,
     )
-    metrics.registry.register(ModelCollector(models))
+    metrics.registry.register(models)
     routes = Routes(
         settings,
         models,

@@ -1,11 +1,9 @@
 """Metrics of the API."""
 
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Iterable
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector, CollectorRegistry
+from prometheus_client.registry import CollectorRegistry
 
 from iln_stream._version import __version__
 from iln_stream.records.decoding import NumbersAsText
@@ -18,30 +16,6 @@ ROUTES = frozenset(
     )
 )
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-
-
-class ModelState(Protocol):
-    """A followed model, as its metrics read it."""
-
-    @property
-    def n_failures(self) -> int:
-        """Number of versions that could not be loaded."""
-        ...
-
-    @property
-    def version(self) -> int:
-        """Its version; 0: none yet."""
-        ...
-
-    @property
-    def pinned(self) -> bool:
-        """Whether it was chosen, and is not the newest."""
-        ...
-
-    @property
-    def age(self) -> float:
-        """Seconds since its version was published."""
-        ...
 
 
 class ApiMetrics:
@@ -155,37 +129,3 @@ class ApiMetrics:
     def behind(self, n: int) -> None:
         """Set the number of records that the learner is behind."""
         self._backlog.set(n)
-
-
-class ModelCollector(Collector):
-    """Exports the age of each model; read at a scrape.
-
-    Parameters
-    ----------
-    models
-        The models by name; may grow.
-
-    """
-
-    def __init__(self, models: "Iterable[tuple[str, ModelState]]") -> None:
-        self._models = models
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield the metrics."""
-        age = GaugeMetricFamily(
-            "iln_api_model_age_seconds", "Time since the version was published.", labels=("model",)
-        )
-        failures = CounterMetricFamily(
-            "iln_api_model_failures", "Versions that could not be loaded.", labels=("model",)
-        )
-        version = GaugeMetricFamily(
-            "iln_api_model_version",
-            "Number of the version that predicts, and whether it is pinned.",
-            labels=("model", "pinned"),
-        )
-        for name, model in tuple(self._models):
-            failures.add_metric((name,), model.n_failures)
-            if model.version:
-                age.add_metric((name,), model.age)
-                version.add_metric((name, str(model.pinned).lower()), model.version)
-        return iter((age, failures, version))

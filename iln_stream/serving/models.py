@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
 from iln_stream.serving.gate import HttpError, retry
 from iln_stream.serving.predicting import Predictor
 from iln_stream.snapshots.follower import Follower, Published
@@ -19,16 +22,7 @@ SUFFIX = ".model"
 
 
 class FollowedModel:
-    """One model: its newest version that is warm.
-
-    Parameters
-    ----------
-    follower
-        Reads the published file.
-    make_predictor
-        Called with each version.
-
-    """
+    """One model: its newest version that is warm."""
 
     def __init__(
         self, follower: Follower, make_predictor: Callable[[Published], Predictor]
@@ -42,11 +36,7 @@ class FollowedModel:
 
     @property
     def version(self) -> int:
-        return 0 if self.predictor is None else self.predictor.published.version
-
-    @property
-    def pinned(self) -> bool:
-        return self.predictor is not None and self.predictor.published.pinned
+        return 0 if self.predictor is None else self.predictor.published.header.version
 
     @property
     def reached(self) -> Mapping[StreamPartition, int]:
@@ -82,8 +72,8 @@ class FollowedModel:
         return self._follower.n_unreadable + self._n_unusable
 
 
-class Models:
-    """The models in a folder, followed on a thread.
+class Models(Collector):
+    """The models in a folder, followed on a thread; exports the age of each, read at a scrape.
 
     Parameters
     ----------
@@ -165,7 +155,7 @@ class Models:
 
     def task(self) -> str | None:
         """Return the task of all models; None if they differ or there is none."""
-        tasks = {m.predictor.published.task for _, m in self if m.predictor is not None}
+        tasks = {m.predictor.published.header.task for _, m in self if m.predictor is not None}
         return tasks.pop() if len(tasks) == 1 else None
 
     def partitions(self, name: str | None, stream: str | None) -> list[int]:
@@ -179,9 +169,9 @@ class Models:
         """
         if name is not None:
             _, predictor = self.chosen(name)
-            found = [predictor.published]
+            found = [predictor.published.header]
         else:
-            found = [model.predictor.published for _, model in self if model.predictor is not None]
+            found = [m.predictor.published.header for _, m in self if m.predictor is not None]
         ours = [of_stream(each.positions, stream) for each in found if each.stream == stream]
         if not ours and name is not None:
             raise HttpError(422, "model", f"model: {name} does not learn the log {stream}")
@@ -190,25 +180,14 @@ class Models:
         return sorted({min(each) for each in ours})
 
     def backlog(self, stream: str | None, ends: Mapping[int, int]) -> int | None:
-        """Return how many records a learner of this stream is behind its end.
+        """Return how many records the learners of a log are behind its ends by partition, at most.
 
-        Parameters
-        ----------
-        stream
-            Name of the log.
-        ends
-            By partition, the offset after its last record.
-
-        Returns
-        -------
-        int or None
-            That of the learner that is furthest behind; None if none has published.
-
+        None: none of them has published.
         """
         behind = [
             sum(max(0, end - positions[p]) for p, end in ends.items() if p in positions)
             for _, model in self
-            if model.predictor is not None and model.predictor.published.stream == stream
+            if model.predictor is not None and model.predictor.published.header.stream == stream
             for positions in (of_stream(model.reached, stream),)
         ]
         return max(behind, default=None)
@@ -233,6 +212,27 @@ class Models:
             for name, m in self
             if m.predictor is not None and m.problem is not None
         ]
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics."""
+        age = GaugeMetricFamily(
+            "iln_api_model_age_seconds", "Time since the version was published.", labels=("model",)
+        )
+        failures = CounterMetricFamily(
+            "iln_api_model_failures", "Versions that could not be loaded.", labels=("model",)
+        )
+        version = GaugeMetricFamily(
+            "iln_api_model_version",
+            "Number of the version that predicts, and whether it is pinned.",
+            labels=("model", "pinned"),
+        )
+        for name, model in self:
+            failures.add_metric((name,), model.n_failures)
+            if model.predictor is not None:
+                age.add_metric((name,), model.age)
+                pinned = str(model.predictor.published.pinned).lower()
+                version.add_metric((name, pinned), model.version)
+        return iter((age, failures, version))
 
     def _none(self) -> str:
         return f"no model is published in {self._folder} yet"

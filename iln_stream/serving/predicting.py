@@ -76,7 +76,8 @@ class Predictor:
         self._stop = stop
         self._interval = getattr(learner, "predict_interval", None)
         self._quantiles = getattr(learner, "predict_quantiles_one", None)
-        self._answer = self._of_class if published.task == "classification" else self._of_number
+        is_classifier = published.header.task == "classification"
+        self._answer = self._of_class if is_classifier else self._of_number
         self._known: set[str] = set()
         self._shaped = without_nulls if published.as_texts else one_hot
         self.seconds = 0.0
@@ -86,7 +87,7 @@ class Predictor:
     @property
     def age(self) -> float:
         """Seconds since the version was published."""
-        return max(0.0, time() - self.published.published_at)
+        return max(0.0, time() - self.published.header.published_at)
 
     def inputs(self) -> list[str] | None:
         """Return the names of the inputs that the learner has learned, the most relevant first.
@@ -103,7 +104,7 @@ class Predictor:
 
         Then measure how long a prediction takes. Predicting changes no state.
         """
-        if self.published.n_learned and (names := self.inputs()):
+        if self.published.header.n_learned and (names := self.inputs()):
             self._known = {*names, *(name.partition("=")[0] for name in names)}
             self._known.add(getattr(self._learner, "key", ""))
         for _ in range(_MEASURED):

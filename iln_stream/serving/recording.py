@@ -28,13 +28,7 @@ Answered = Sequence[tuple[Mapping[str, Any], str | None, Mapping[str, Any]]]
 class AnswerLog:
     """Writes a line for each prediction. One that can't be written is counted; nobody waits.
 
-    Parameters
-    ----------
-    open_sink
-        Opens the file or the log, again after it has failed.
-    metrics
-        Counts what was recorded and what was lost.
-
+    `open_sink` is called again after the sink has failed.
     """
 
     def __init__(self, open_sink: Callable[[], Sink], metrics: ApiMetrics) -> None:

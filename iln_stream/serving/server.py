@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from functools import partial
+from pathlib import Path
 
 import uvicorn
 from prometheus_client import ProcessCollector
@@ -70,13 +71,14 @@ class ApiServer:
         _check_reach(settings, tokens is not None, context is not None)
         self._metrics = ApiMetrics(CollectorRegistry())
         ProcessCollector(registry=self._metrics.registry)
-        models = Models(
-            settings.models,
-            settings.interval_level,
-            lambda path: Follower(path, settings.allow_pickle, settings.pin_of(path.stem)),
-            also=() if tokens is None else (tokens.refresh,),
-            pinned=[name for pin in settings.pin if (name := pin.rpartition("=")[0])],
-        )
+        pins = settings.pins
+
+        def follow(path: Path) -> Follower:
+            return Follower(path, settings.allow_pickle, pins.get(path.stem, pins.get("")))
+
+        also = () if tokens is None else (tokens.refresh,)
+        named = [name for name in pins if name]
+        models = Models(settings.models, settings.interval_level, follow, also, named)
         if settings.pin:
             log.warning(
                 "pin = %s: the run may remove this version, after `version_keep` newer ones; "

@@ -139,12 +139,11 @@ class ApiSettings(CommandSettings):
             raise ValueError(f"a version is a number, not {wrong[0]!r}: see `iln-stream versions`")
         return pins
 
-    def pin_of(self, model: str) -> int | None:
-        """Return the number of the version of a model that `pin` has; None: none."""
-        found = [
-            v for name, _, v in (pin.rpartition("=") for pin in self.pin) if name in ("", model)
-        ]
-        return int(found[0]) if found else None
+    @property
+    def pins(self) -> dict[str, int]:
+        """Numbers of versions by model; an empty name stands for every other model."""
+        parts = (pin.rpartition("=") for pin in self.pin)
+        return {name: int(version) for name, _, version in parts}
 
 
 class PageSettings(CommandSettings):

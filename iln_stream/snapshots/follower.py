@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter, time
+from time import time
 from typing import Any
 
 from iln_stream.errors import PublishingError, SnapshotError, StateError
@@ -21,7 +21,7 @@ from iln_stream.learners.keyed import (
 )
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.snapshots.learner import is_pickle
-from iln_stream.snapshots.published_file import Identity, Version
+from iln_stream.snapshots.published_file import Identity, Version, VersionHeader
 from iln_stream.snapshots.publisher import learner_of
 from iln_stream.snapshots.versions import Versions
 from iln_stream.streams import StreamPartition
@@ -38,24 +38,8 @@ class Published:
     learner
         Predicts as the learner did when it was published, bit for bit. If past events that it would
         replay were left out, its `learn_one` raises a TypeError.
-    version
-        Number of the version; a later one has a higher number, also after a restart.
-    published_at
-        When the learner was copied, in POSIX seconds.
-    positions
-        By partition, the offset after the last record that the learner has learned.
-    n_learned
-        Number of events learned.
-    task
-        "regression" or "classification".
-    name
-        The learner's name.
-    stream
-        Name of the stream; empty if unknown.
-    load_seconds
-        Time to read and restore it.
-    n_bytes
-        Size of the file.
+    header
+        Says what the version is.
     series_inputs
         Names of inputs that a run makes of earlier records, and who asks has to give.
     aggregates
@@ -73,15 +57,7 @@ class Published:
     """
 
     learner: Any
-    version: int
-    published_at: float
-    positions: Mapping[StreamPartition, int]
-    n_learned: int
-    task: str
-    name: str
-    stream: str
-    load_seconds: float
-    n_bytes: int
+    header: VersionHeader
     series_inputs: tuple[str, ...] = ()
     aggregates: Aggregates | None = None
     no_inputs: tuple[str, ...] = ()
@@ -148,7 +124,6 @@ class Follower:
         A file that can't be read leaves `current` as it is, and sets `problem`.
         """
         with self._turn:
-            began = perf_counter()
             try:
                 pin = self._versions.pinned() if self._pin is None else self._pin
             except SnapshotError as error:
@@ -178,7 +153,7 @@ class Follower:
             except SnapshotError as error:
                 return self._failed(there, str(error))
             try:
-                self.current = self._restored(version, began, pinned=pin is not None)
+                self.current = self._restored(version, pinned=pin is not None)
             except Exception as error:  # a pickle runs the learner's own code
                 known = isinstance(error, PublishingError | SnapshotError | StateError)
                 why = str(error) if known else f"its learner can't be restored: {error!r}"
@@ -197,30 +172,20 @@ class Follower:
         self._seen, self.problem = seen, problem
         return False
 
-    def age(self) -> float | None:
-        """Return the seconds since the learner of `current` was copied; None if there is none."""
-        current = self.current
-        return None if current is None else max(0.0, time() - current.published_at)
-
-    def _restored(self, version: Version, began: float, *, pinned: bool) -> Published:
-        header, state, identity = version
+    def _restored(self, version: Version, *, pinned: bool) -> Published:
+        header, state, _ = version
         learner = learner_of(state, self._allow_pickle)
         if not is_pickle(state):
             _exercise(learner, header.task)
         found, read = header.keys or {}, header.decoder or {}
+        if pinned and find_keyed(learner) is not None:
+            why = "its models by key are the newest, so it does not predict as it did"
+            log.warning("%s: version %d is pinned: %s", self.path, header.version, why)
         aggregates = self._with_keys(found, learner)
         made = tuple(found.get("names", ())) if aggregates is None else ()
         return Published(
             learner=learner,
-            version=header.version,
-            published_at=header.published_at,
-            positions=header.positions,
-            n_learned=header.n_learned,
-            task=header.task,
-            name=header.learner,
-            stream=header.stream,
-            load_seconds=perf_counter() - began,
-            n_bytes=identity.size,
+            header=header,
             series_inputs=(*header.series_inputs, *made),
             aggregates=aggregates,
             no_inputs=tuple(found.get("no_inputs", ())),

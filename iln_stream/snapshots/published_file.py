@@ -69,9 +69,9 @@ class VersionHeader:
     n_learned: int
     task: str
     learner: str
-    stream: str
-    topic_id: str | None
-    configuration: str
+    stream: str = ""
+    topic_id: str | None = None
+    configuration: str = ""
     series_inputs: tuple[str, ...] = ()
     keys: Mapping[str, Any] | None = None
     decoder: Mapping[str, Any] | None = None

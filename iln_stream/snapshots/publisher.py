@@ -5,6 +5,7 @@ import pickle
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from time import perf_counter, time
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from river import base
 
+from iln_stream._version import __version__
 from iln_stream.errors import NotFiniteError, PublishingError, SnapshotError, StateError
 from iln_stream.learners import (
     broken_numbers,
@@ -25,7 +27,6 @@ from iln_stream.learners.infinite_layer.experts.networks import without_replay
 from iln_stream.loop import Listener, Step
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
-from iln_stream.snapshots.file import versions
 from iln_stream.snapshots.learner import PICKLE, is_pickle
 from iln_stream.snapshots.published_file import Identity, VersionHeader
 from iln_stream.snapshots.versions import Versions
@@ -36,23 +37,8 @@ from iln_stream.streams import StreamPartition
 class Capture:
     """Takes copies of a learner, which share no memory with it.
 
-    Parameters
-    ----------
-    learner
-        One of ours, or a River pipeline of ours; with `allow_pickle`, any.
-    allow_pickle
-        Whether a learner without a state may be pickled.
-
-    Attributes
-    ----------
-    learner
-        The learner.
-
-    Raises
-    ------
-    PublishingError
-        When the learner has no state and may not be pickled, or can't be.
-
+    It is one of ours, or a River pipeline of ours; with `allow_pickle` any, or else a
+    PublishingError is raised.
     """
 
     def __init__(self, learner: Any, allow_pickle: bool) -> None:
@@ -73,16 +59,7 @@ class Capture:
             pass  # the learner may heal
 
     def take(self) -> StateDict:
-        """Return a copy.
-
-        Raises
-        ------
-        NotFiniteError
-            When the learner's state is not finite.
-        PublishingError
-            When the learner can't be pickled.
-
-        """
+        """Return a copy; raise an error if the state is not finite, or can't be pickled."""
         if not self._pickled:
             return self._state()
         try:
@@ -106,14 +83,7 @@ class Capture:
 
 
 def learner_of(state: StateDict, allow_pickle: bool) -> Any:
-    """Return the learner that `Capture.take` copied, to predict with.
-
-    Raises
-    ------
-    PublishingError
-        When it is a pickle and may not be read, or can't be restored.
-
-    """
+    """Return the learner that `Capture.take` copied, to predict with; or raise PublishingError."""
     try:
         if not is_pickle(state):
             return model_of(state)
@@ -135,33 +105,10 @@ log = logging.getLogger(__name__)
 
 
 class Writer:
-    """Writes one version at a time.
+    """Writes one version at a time, and keeps some.
 
-    A version that can't be written is counted and logged, the first of several in a row only:
-    publishing must not stop learning.
-
-    Parameters
-    ----------
-    versions
-        Where to write the newest one, and which others are kept.
-
-    Attributes
-    ----------
-    written : VersionHeader or None
-        The last version that was written.
-    n_bytes : int or None
-        Its size.
-    seconds : float or None
-        Time that it took, from when it was captured.
-    identity : Identity or None
-        Identifies the file that was written.
-    busy : bool
-        Whether a version is being written.
-    failed : bool
-        Whether the last version could not be written.
-    n_failed : int
-        Versions that could not be written or kept.
-
+    A version that can't be written or kept is counted and logged, the first of several in a row
+    only: publishing must not stop learning.
     """
 
     def __init__(self, versions: Versions) -> None:
@@ -170,13 +117,11 @@ class Writer:
         self._idle = threading.Event()
         self._idle.set()
         self._thread: threading.Thread | None = None
-        self.written: VersionHeader | None = None
-        self.identity: Identity | None = None
-        self.n_bytes: int | None = None
-        self.seconds: float | None = None
-        self.failed = False
+        self.written: VersionHeader | None = None  # the last one
+        self.identity: Identity | None = None  # of its file
+        self.seconds: float | None = None  # that it took, from when it was captured
+        self.failed = self._unkept = False
         self.n_failed = 0
-        self._unkept = False
 
     @property
     def busy(self) -> bool:
@@ -210,10 +155,10 @@ class Writer:
                       "without a message", self._file.path, error)  # fmt: skip
         self.failed = True
 
-    def keep(self, keep: Callable[[], int | None]) -> None:
-        """Keep a version; a failure is counted and logged, the first of several in a row only."""
+    def keep(self, header: VersionHeader | None = None) -> None:
+        """Call `Versions.keep`; a failure is counted, and the first of several in a row logged."""
         try:
-            if keep() is not None:
+            if self._versions.keep(header) is not None:
                 self._unkept = False
         except (OSError, SnapshotError) as error:
             self.n_failed += 1
@@ -236,11 +181,10 @@ class Writer:
 
     def _write(self, header: VersionHeader, copy: StateDict) -> None:
         if self.written is not None and self.written.learner != header.learner:
-            self.keep(self._versions.replaced)  # the last one before a promotion
+            self.keep()  # the last one before a promotion
         self.identity = self._file.write(header, copy)
-        self.n_bytes = self.identity.size
         self.written = header
-        self.keep(lambda: self._versions.published(header))
+        self.keep(header)
         if self.failed:
             log.info("published %s again", self._file.path)
         self.failed = False
@@ -283,23 +227,17 @@ class Publisher(Listener):
         `learner`.
     n_learned
         Returns the number of events learned; None: those that `learned` or a `Step` reported.
-    stream, topic_id, positions
-        The log's name, its id, and where the learner begins, by partition.
-    configuration
-        Hash of the settings that, with the log, determine the learner's state.
-    series_inputs
-        Names of inputs that are made of earlier records.
+    positions
+        Where the learner begins, by partition of the log.
     keys
         Returns what the run's keys are read with: see `VersionHeader`.
-    decoder
-        Describes how the run reads records: see `VersionHeader`.
-    code
-        See `VersionHeader`.
     versions
         Keeps some versions; None: only the newest is kept.
     resumable
         Whether this run continues or repeats the one that published the file that is there, as a
         run on a log does. Otherwise it publishes from its first event.
+    about
+        Further fields of each `VersionHeader`.
 
     Raises
     ------
@@ -324,7 +262,7 @@ class Publisher(Listener):
     >>> follower = Follower(path)  # in another process
     >>> follower.refresh()
     True
-    >>> follower.current.n_learned
+    >>> follower.current.header.n_learned
     1001
     >>> follower.current.learner.predict_one(x) == model.predict_one(x)
     True
@@ -343,16 +281,11 @@ class Publisher(Listener):
         name: str | None = None,
         champion: Callable[[], tuple[str, Any]] | None = None,
         n_learned: Callable[[], int] | None = None,
-        stream: str = "",
-        topic_id: str | None = None,
         positions: Mapping[StreamPartition, int] | None = None,
-        configuration: str = "",
-        series_inputs: Sequence[str] = (),
         keys: Callable[[], Mapping[str, Any] | None] = lambda: None,
-        decoder: Mapping[str, Any] | None = None,
-        code: Mapping[str, str] | None = None,
         versions: Versions | None = None,
         resumable: bool = False,
+        **about: Any,
     ) -> None:
         if seconds < 0.0:
             raise ValueError(f"seconds = {seconds} must be at least 0")
@@ -361,12 +294,9 @@ class Publisher(Listener):
         self._champion = champion or (lambda: (own_name, learner))
         self._allow_pickle = allow_pickle
         self._capture = Capture(self._champion()[1], allow_pickle)
-        self._task = task or _task_of(learner)
-        self._n_learned = n_learned
-        self._stream, self._topic_id, self._configuration = stream, topic_id, configuration
-        self._series_inputs = tuple(series_inputs)
-        self._keys, self._decoder, self._code = keys, decoder, code or {}
-        self._seconds = seconds
+        self._n_learned, self._keys, self._seconds = n_learned, keys, seconds
+        about |= {"task": task or _task_of(learner), "release": __version__}
+        self._about = VersionHeader(0, 0.0, {}, 0, learner=own_name, **about)
         self._positions = dict(positions or {})
         self._versions = versions or Versions(self.path)
         self._file = self._versions.newest
@@ -376,7 +306,7 @@ class Publisher(Listener):
         self._due = perf_counter()
         self._pauses: deque[float] = deque(maxlen=100)
         before = self._before()
-        self._version = max([0 if before is None else before.version, *self._versions.kept()])
+        self._version = self._versions.last()
         # On a log, a learner that has learned nothing yet does not replace the one that is there.
         self._unpublished = before is None or not resumable
         self._hold: Mapping[StreamPartition, int] = {}
@@ -386,7 +316,7 @@ class Publisher(Listener):
                 "rebuild: it will be replaced. If that learner still runs, give each its folder",
                 self.path,
             )
-            self._writer.keep(self._versions.replaced)
+            self._writer.keep()
             self._unpublished = self._n_learned is not None and self._n_learned() > 0
         elif before is not None and resumable:
             self._hold = before.positions
@@ -436,7 +366,7 @@ class Publisher(Listener):
             Position of the event in its stream; by default, events are counted.
 
         """
-        origin = StreamPartition(self._stream, partition)
+        origin = StreamPartition(self._about.stream, partition)
         begin = self._positions.get(origin, 0)
         self._positions[origin] = (begin if offset is None else offset) + 1
         self._unpublished = True
@@ -464,12 +394,6 @@ class Publisher(Listener):
         if kind is None:
             self.finish()
         self.close()
-
-    @property
-    def version(self) -> int | None:
-        """Number of the last version that this publisher has written; None before the first."""
-        written = self._writer.written
-        return None if written is None else written.version
 
     @property
     def _held(self) -> bool:
@@ -501,22 +425,10 @@ class Publisher(Listener):
             self._rest(began)
             return
         self._version = max(self._version, self._version_of_others()) + 1
-        header = VersionHeader(
-            version=self._version,
-            published_at=published_at,
-            positions=dict(self._positions),
-            n_learned=n_learned,
-            task=self._task,
-            learner=name,
-            stream=self._stream,
-            topic_id=self._topic_id,
-            configuration=self._configuration,
-            series_inputs=self._series_inputs,
-            keys=self._keys(),
-            decoder=self._decoder,
-            code=self._code,
-            release=versions()["iln-stream"],
-        )
+        header = replace(
+            self._about, version=self._version, published_at=published_at, learner=name,
+            positions=dict(self._positions), n_learned=n_learned, keys=self._keys(),
+        )  # fmt: skip
         self._unpublished = False
         self._writer.write(header, copy)
         self._rest(began)
@@ -538,17 +450,17 @@ class Publisher(Listener):
             return None
 
     def _continues(self, before: VersionHeader) -> bool:
-        same_topic = None in (before.topic_id, self._topic_id) or before.topic_id == self._topic_id
-        same_stream = before.stream == self._stream
-        return same_topic and same_stream and before.configuration == self._configuration
+        ours = self._about
+        same_topic = None in (before.topic_id, ours.topic_id) or before.topic_id == ours.topic_id
+        same_stream = before.stream == ours.stream
+        return same_topic and same_stream and before.configuration == ours.configuration
 
     def _version_of_others(self) -> int:
         """Return the version of a file that somebody else put in place of ours; 0 if it is ours."""
         there = self._file.identity()
         if there is None or there == self._writer.identity or self._writer.written is None:
             return 0
-        before = self._before()
-        return 0 if before is None else before.version
+        return self._versions.last()
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""

@@ -1,6 +1,7 @@
 """Published versions that are kept beside the newest one, and the pin that chooses one of them."""
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,7 +18,8 @@ class Versions:
     """The versions of one learner: the newest, `FOLDER/NAME.model`, and those that are kept.
 
     These are in `FOLDER/NAME.versions`, durable and never changed. The file `pinned` there has the
-    number of the one that all followers predict with until it is removed.
+    number of the one that all followers predict with until it is removed. When all versions are
+    removed, `FOLDER/NAME.last` has the last number, as no other version may get it.
 
     Parameters
     ----------
@@ -27,14 +29,19 @@ class Versions:
         Number of versions to keep, beside one that is pinned.
     seconds
         Least seconds from one kept version to the next.
+    days
+        Days for which a version is kept, unless it is pinned; None: without limit.
 
     """
 
-    def __init__(self, path: Path, keep: int = 0, seconds: float = 0.0) -> None:
+    def __init__(
+        self, path: Path, keep: int = 0, seconds: float = 0.0, days: float | None = None
+    ) -> None:
         self.newest = VersionFile(path)
         self.folder = path.with_suffix(".versions")
-        self._pin = self.folder / "pinned"
+        self._pin, self._last = self.folder / "pinned", path.with_suffix(".last")
         self._keep, self._seconds = keep, seconds
+        self._longest = math.inf if days is None else 86_400.0 * days
 
     def kept(self) -> list[int]:
         """Return the numbers of the kept versions, ascending."""
@@ -42,6 +49,13 @@ class Versions:
             names = [_NAME.fullmatch(file.name) for file in self.folder.iterdir()]
             return sorted(int(name[1]) for name in names if name)
         return []
+
+    def last(self) -> int:
+        """Return the highest number of a version, also of those that were removed; 0: none."""
+        newest = _header(self.newest)
+        number = newest.version if isinstance(newest, VersionHeader) else 0
+        remedy = 'write {"version": N} into it, with the last number that was used'
+        return max(number, _number_in(self._last, remedy) or 0, *self.kept())
 
     def file(self, version: int | None) -> VersionFile:
         """Return the file of a kept version; None: that of the newest."""
@@ -55,39 +69,42 @@ class Versions:
             if (header := _header(file)) is not None:
                 yield file, header
 
-    def replaced(self) -> int | None:
-        """Keep the newest version, which another learner will replace, if versions are kept."""
+    def keep(self, header: VersionHeader | None = None) -> int | None:
+        """Keep the newest version, if any are kept; with its header, if the last kept one is old.
+
+        Return its number; None: it is not kept now.
+        """
+        kept = self.kept()
+        if header is not None and kept and 0.0 <= self._age(kept[-1], header) < self._seconds:
+            return None
         return self.add() if self._keep else None
 
-    def add(self, only: int | None = None) -> int | None:
-        """Keep the newest version, and remove the oldest kept ones; return its number.
+    def _age(self, version: int, header: VersionHeader) -> float:
+        """Return how many seconds older a kept version is; nan: it can't be read."""
+        found = _header(self.file(version))
+        if not isinstance(found, VersionHeader):
+            return math.nan
+        return header.published_at - found.published_at
 
-        None: there is no version, or a damaged one, or its number is not `only`.
+    def add(self) -> int | None:
+        """Keep the newest version, and remove those that are too many or old; return its number.
+
+        None: there is no version, or a damaged one.
         """
         try:
             data = read_stored(self.newest.path)
             header, _ = version_in(data)
         except (FileNotFoundError, SnapshotError):
             return None
-        if only not in (None, header.version):
-            return None
         if not self._path(header.version).exists():
-            self._write(self._path(header.version), data)
-        too_old = self.kept()[: -self._keep] if self._keep else []
+            _write(self._path(header.version), data)
+        kept = self.kept() if self._keep else []
+        expired = [each for each in kept if self._age(each, header) > self._longest]
+        too_old = {*kept[: -self._keep], *expired}
         pinned = self.pinned() if too_old else None
-        for old in too_old:
-            if old != pinned:
-                self._path(old).unlink(missing_ok=True)
+        for old in too_old - {pinned}:
+            self._path(old).unlink(missing_ok=True)
         return header.version
-
-    def published(self, header: VersionHeader) -> int | None:
-        """Keep the version that was published if the last one that is kept is old enough."""
-        kept = self.kept() if self._keep else None
-        last = _header(self.file(kept[-1])) if kept else None
-        age = header.published_at - last.published_at if isinstance(last, VersionHeader) else -1.0
-        if kept is not None and not 0.0 <= age < self._seconds:
-            return self.add()
-        return None
 
     def pinned(self) -> int | None:
         """Return the number of the pinned version; None: the newest predicts.
@@ -98,15 +115,12 @@ class Versions:
             When the pin can't be read.
 
         """
-        try:
-            return int(json.loads(read_stored(self._pin))["version"])
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except (OSError, KeyError, TypeError, ValueError, OverflowError) as error:
-            raise SnapshotError(f"{self._pin} can't be read: pin a version again") from error
+        return _number_in(self._pin, "pin a version again")
 
-    def pin(self, version: int | None) -> None:
-        """Let followers predict with a kept version until another call; None: with the newest.
+    def pin(self, version: int | None = None) -> int:
+        """Let followers predict with a version, by default the newest, until `unpin`.
+
+        Returns its number.
 
         Raises
         ------
@@ -114,9 +128,13 @@ class Versions:
             When there is no such version, or it is damaged.
 
         """
+        newest = _header(self.newest)
         if version is None:
-            self._pin.unlink(missing_ok=True)
-            return
+            version = self.add()
+        elif isinstance(newest, VersionHeader) and newest.version == version:
+            self.add()
+        if version is None:
+            raise SnapshotError(f"{self.newest.path} can't be read: pin a version that is kept")
         try:
             self.file(version).read()
         except (FileNotFoundError, SnapshotError) as error:
@@ -125,21 +143,23 @@ class Versions:
             raise SnapshotError(
                 f"version {version} of {self.newest.path.stem} {why}; kept: {known}"
             ) from error
-        self._write(self._pin, json.dumps({"version": version}).encode())
+        _write_number(self._pin, version)
+        return version
+
+    def unpin(self) -> None:
+        """Let followers predict with the newest version."""
+        self._pin.unlink(missing_ok=True)
 
     def forget(self) -> int:
         """Remove all versions and the pin; return how many versions there were."""
         files = [*map(self._path, self.kept()), *filter(Path.exists, [self.newest.path])]
+        if files:
+            _write_number(self._last, self.last())
         for file in (*files, self._pin):
             file.unlink(missing_ok=True)
         with suppress(OSError):  # there is none, or somebody else has files there
             self.folder.rmdir()
         return len(files)
-
-    def _write(self, path: Path, data: bytes) -> None:
-        make_folder(self.folder)
-        write_whole(path, lambda file: file.write(data))
-        sync_folder(self.folder)
 
     def _path(self, version: int) -> Path:
         return self.folder / f"{version:012}.model"
@@ -150,5 +170,25 @@ def _header(file: VersionFile) -> VersionHeader | SnapshotError | None:
         return file.read_header()
     except FileNotFoundError:
         return None
-    except SnapshotError as error:
-        return error
+    except (OSError, SnapshotError) as error:
+        return error if isinstance(error, SnapshotError) else SnapshotError(str(error))
+
+
+def _number_in(path: Path, remedy: str) -> int | None:
+    """Return the number of a version that a file has; None: there is no file."""
+    try:
+        return int(json.loads(read_stored(path))["version"])
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise SnapshotError(f"{path} can't be read: {remedy}") from error
+
+
+def _write_number(path: Path, version: int) -> None:
+    _write(path, json.dumps({"version": version}).encode())
+
+
+def _write(path: Path, data: bytes) -> None:
+    make_folder(path.parent)
+    write_whole(path, lambda file: file.write(data))
+    sync_folder(path.parent)

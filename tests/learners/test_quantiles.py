@@ -51,28 +51,6 @@ def test_each_level_has_its_share_everywhere():
     assert (ours < 1.2 * best).all()
 
 
-def test_a_planners_p90_after_2000_events():
-    """Of a demand of counts with a daily shape, 88 to 92 % of the labels are up to the p90."""
-    model, draw, rng, below = fast((0.9,)), random.Random(2), np.random.default_rng(2), []
-    for t in range(6000):
-        promotion = float(draw.random() < 0.1)
-        mean = math.exp(2 + 0.8 * math.sin(math.pi * (t % 24) / 12) + promotion)
-        x, y = {"hour": float(t % 24), "promotion": promotion}, float(rng.poisson(mean))
-        if t >= 2000:
-            below.append(y <= model.predict_quantiles_one(x)[0.9])
-        model.learn_one(x, y)
-    assert np.mean(below) == pytest.approx(0.9, abs=0.02)
-
-
-def test_quantiles_do_not_cross():
-    """Whatever the inputs, a higher level has no lower quantile; some would have, unordered."""
-    model, draw = learned(fast(tuple(k / 20 for k in range(1, 20))), 300), random.Random(9)
-    for _ in range(200):
-        x = {"a": draw.gauss(0.0, 5.0), "b": draw.gauss(0.0, 5.0)}
-        found = list(model.predict_quantiles_one(x).values())
-        assert found == sorted(found)
-
-
 def test_the_prediction_is_the_regressors():
     """Quantiles change no prediction, and predicting them changes no state."""
     model, alone = fast(), InfiniteLayerRegressor("fast", seed=1)
@@ -151,8 +129,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_all_stays_finite(kind):
-    """After labels of any size, quantiles are finite, in order, and of the labels' size again."""
-    model = fast()
+    """After labels of any size, quantiles are finite, of the labels' size again, and do not cross,
+    as some of so many levels would."""
+    model = fast(tuple(k / 20 for k in range(1, 20)))
     for t, (x, y) in enumerate(events(3000)):
         model.learn_one(x, HOSTILE[kind](t, y) if t < 3 or 500 < t < 600 else y, w=1e6)
         found = list(model.predict_quantiles_one(x).values())

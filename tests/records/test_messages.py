@@ -107,11 +107,14 @@ def test_encoder_writes_explanations(baseline, contributions):
 
 @given(finite, texts)
 def test_encoder_writes_contenders(y_pred, version):
-    """With challengers, a prediction names the contender that made it, and that one's version."""
+    """With challengers, a prediction names the contender that made it, and that one's version; it
+    may have what others predicted, numbers or the most probable class."""
     encode = PredictionEncoder("s", MODEL.name, MODEL.version, versions={'l"i': version})
-    text = encode(3, 2**62, "e", 60.0, None, y_pred, None, contender='l"i')
+    others = {"c": {"a": 0.25, True: 0.75}, 'd"': -0.0}
+    text = encode(3, 2**62, "e", 60.0, None, y_pred, None, contender='l"i', challengers=others)
     model = Model(name=MODEL.name, version=version)
-    want = expected(y_pred, contender='l"i').model_copy(update={"model": model})
+    said = {"c": True, 'd"': -0.0}
+    want = expected(y_pred, contender='l"i', challengers=said).model_copy(update={"model": model})
     assert read_prediction(text) == want
     assert list(json.loads(text)) == list(json.loads(want.model_dump_json(exclude_unset=True)))
 
@@ -178,7 +181,7 @@ def test_what_readers_can_rely_on():
     assert [*letter["required"], "key", "written"] == list(letter["properties"])
     prediction = schemas()["prediction.v2.json"]
     optional = {"probabilities", "intervals", "quantiles", "explanation"}
-    optional |= {"horizon", "horizon_time", "contender"}
+    optional |= {"horizon", "horizon_time", "contender", "challengers"}
     assert set(prediction["required"]) == set(prediction["properties"]) - optional
     event = schemas()["event.v1.json"]
     assert (event["additionalProperties"], event["required"]) == (False, ["x"])

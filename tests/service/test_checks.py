@@ -84,6 +84,11 @@ HISTORY = {**LOG, "warm_start": ("h.csv",), "start": "earliest", "target": "y"}
             "a .* learns classes",
         ),
         (CONTEST, {"challengers": {}, "mixture": True}, "mixture: set challengers"),
+        (
+            CONTEST,
+            {"challengers": {}, "prediction_challengers": True},
+            "challengers: there are none",
+        ),
         (CONTEST, {"challengers": {}, "promotion": "evidence"}, "promotion: set challengers"),
         (CONTEST, {"prediction_intervals": [0.9]}, "prediction_intervals: ScaledTarget, .* has no"),
         # What a learner can't do
@@ -92,6 +97,11 @@ HISTORY = {**LOG, "warm_start": ("h.csv",), "start": "earliest", "target": "y"}
             LOG,
             {"learner": "infinite-layer-classifier", "prediction_intervals": (0.9,)},
             "has no intervals",
+        ),
+        (
+            LOG,
+            {"learner": "infinite-layer-classifier", "prediction_quantiles": (0.5,)},
+            "prediction_quantiles: .* unset it",
         ),
         (
             LOG,

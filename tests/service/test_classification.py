@@ -80,7 +80,7 @@ def test_commands_on_snapshots(path: Path) -> None:
     follower = Follower(file)
     assert follower.refresh()
     assert follower.current is not None
-    assert follower.current.task == "classification"
+    assert follower.current.header.task == "classification"
     x = {"a": 0.5, "b": 1.0}
     assert follower.current.learner.predict_proba_one(x) == learner.predict_proba_one(x)
     lines = [event(number, classes) for number in range(80, 90)]

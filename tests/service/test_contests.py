@@ -3,6 +3,7 @@
 import importlib
 import json
 import random
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,29 @@ def test_each_champion_predicts_as_it_would_alone(path: Path) -> None:
                 assert ours["y_pred"] == theirs["y_pred"]
                 assert ours["model"]["version"] == theirs["model"]["version"]
     assert len({each["model"]["version"] for each in found}) == 2
+
+
+def test_challengers_are_published(path: Path) -> None:
+    """With the setting, each prediction has what the others predict: what they publish as
+    champions, also of an event whose label comes later."""
+    fill(path, 0, 50)
+    late = json.loads(event(50))
+    label = {"id": late["id"], "y": late.pop("y")}
+    append(path, [json.dumps(each).encode() for each in (late, label)])
+    fill(path, 51, 9)
+    found = {}
+    for name in ("pool", "linear"):
+        if name != "pool":
+            shutil.rmtree(path.parent / "state")
+        more = {"predictions": f"sqlite:{path}#{name}", "pending_events": 5}
+        named = {"pool": SMALL, "linear": LINEAR}
+        others = {each: options for each, options in named.items() if each != name}
+        learner = {"learner_options": {}, **named[name], "challengers": others}
+        Service(settings(path, prediction_challengers=True, **learner, **more)).run()
+        found[name] = predictions(path, name)
+    for ours, theirs in zip(*found.values(), strict=True):
+        assert ours["challengers"] == {"linear": theirs["y_pred"]}
+        assert theirs["challengers"] == {"pool": ours["y_pred"]}
 
 
 def test_promotions_by_command_and_evidence_are_repeated(path: Path) -> None:

@@ -11,7 +11,6 @@ from iln_stream.errors import RefusedError
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.records import Prediction, read_prediction
 from iln_stream.service import Service, Settings, build_learner
-from iln_stream.settings import SettingsError
 from iln_stream.snapshots import load
 from iln_stream.snapshots.follower import Follower
 
@@ -127,10 +126,3 @@ def test_quantiles_outlive_a_restart(tmp_path: Path) -> None:
     assert follower.current.learner.predict_quantiles_one(x) == expected
     with pytest.raises(RefusedError, match=r"prediction_quantiles.*rebuild"):
         learn(parts, prediction_quantiles=(0.5,))
-
-
-def test_classes_have_no_quantiles() -> None:
-    """The setting is refused with what to do."""
-    settings = Settings(learner="infinite-layer-classifier", prediction_quantiles=(0.5,))
-    with pytest.raises(SettingsError, match=r"prediction_quantiles: .* unset it"):
-        build_learner(settings)

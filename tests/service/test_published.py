@@ -30,12 +30,13 @@ def test_the_last_version_has_all(run):
     service = run(learner_options={"profile": "fast"})
     follower = Follower("models/e.jsonl-0.model")
     assert follower.refresh()
-    found = follower.current
+    current = follower.current
+    found = current.header
     assert (found.n_learned, found.positions) == (50, {("e.jsonl", 0): 50})
-    assert (found.task, found.name, found.stream) == ("regression", "infinite-layer", "e.jsonl")
+    assert (found.task, found.learner, found.stream) == ("regression", "infinite-layer", "e.jsonl")
     assert found.version >= 1
     learner = service.workers[0].learner
-    assert found.learner.predict_interval({"a": 3}) == learner.predict_interval({"a": 3})
+    assert current.learner.predict_interval({"a": 3}) == learner.predict_interval({"a": 3})
 
 
 def test_inputs_of_earlier_records(run):
@@ -80,10 +81,10 @@ def test_the_champion_is_published(tmp_path):
         assert follower.current.learner.predict_one({"a": 2.5}) == learner.predict_one({"a": 2.5})
         return follower.current
 
-    first = published("infinite-layer")
-    second = published("linear")
-    third = published("mixture")
-    assert [each.name for each in (first, second, third)] == ["infinite-layer", "linear", "mixture"]
+    names = ["infinite-layer", "linear", "mixture"]
+    versions = [published(name) for name in names]
+    first, second, third = (each.header for each in versions)
+    assert [first.learner, second.learner, third.learner] == names
     assert first.version < second.version < third.version
-    assert first.learner.predict_interval({"a": 3})
+    assert versions[0].learner.predict_interval({"a": 3})
     assert second.positions == {("log-events", 0): 52}

@@ -347,4 +347,4 @@ def test_classes_from_parquet(path: Path) -> None:
     follower = Follower(path.with_name("models") / "log-events-0.model")
     assert follower.refresh()
     assert follower.current is not None
-    assert follower.current.n_learned == N + 10
+    assert follower.current.header.n_learned == N + 10

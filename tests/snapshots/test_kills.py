@@ -29,8 +29,8 @@ def test_versions_never_go_back(tmp_path):
                 assert monotonic() < deadline
                 assert process.poll() is None
                 if follower.refresh():
-                    current = follower.current
-                    seen.append((current.version, current.n_learned, current.positions["", 0]))
+                    now = follower.current.header
+                    seen.append((now.version, now.n_learned, now.positions["", 0]))
                 assert follower.problem is None or follower.current is None, follower.problem
                 sleep(0.001)  # leaves the learner some of the processor
             sleep(0.0007 * kill)

@@ -22,8 +22,8 @@ def publish(path):
     """Return a function that learns an event for each of n versions, whose age it decides."""
     learner = InfiniteLayerRegressor(profile="fast", seed=1)
 
-    def publish(n, keep=2, seconds=1e-9, **options):
-        versions = Versions(path, keep, seconds)
+    def publish(n, keep=2, seconds=1e-9, days=None, **options):
+        versions = Versions(path, keep, seconds, days)
         options |= {"positions": {StreamPartition("", 0): learner.n_learned}, "resumable": True}
         options |= {"n_learned": lambda: learner.n_learned, "versions": versions}
         with Publisher(path, learner, **options) as publisher:
@@ -38,15 +38,18 @@ def publish(path):
 
 
 def test_kept_by_count_and_age(publish):
-    """The newest ones that are old enough are kept, without limit for one that is pinned."""
+    """The newest ones that are far enough apart are kept, so many and so long; one that is pinned
+    without limit."""
     assert publish(3, keep=2, seconds=3600.0).kept() == [1]
     assert publish(3, keep=2).kept() == [5, 6]
     versions = publish(1, keep=0)
     assert versions.kept() == [5, 6]
     versions.pin(5)
     assert publish(3, keep=2).kept() == [5, 9, 10]
-    versions.pin(None)
+    versions.unpin()
     assert publish(1, keep=2).kept() == [10, 11]
+    versions.pin(10)
+    assert publish(2, keep=9, days=1e-9).kept() == [10, 13]
 
 
 def test_what_a_change_replaces_is_kept(publish):
@@ -73,19 +76,19 @@ def test_followers_predict_with_the_pinned_version(path, publish):
     running = Follower(path)
     publish(3)
     assert running.refresh()
-    assert (running.current.version, running.current.pinned) == (3, False)
+    assert (running.current.header.version, running.current.pinned) == (3, False)
     Versions(path).pin(2)
     assert running.refresh()
     publish(3)
     for follower in (running, Follower(path), Follower(path, pin=2)):
         follower.refresh()
-        assert (follower.current.version, follower.current.pinned) == (2, True)
-        assert follower.current.n_learned == 2
+        assert (follower.current.header.version, follower.current.pinned) == (2, True)
+        assert follower.current.header.n_learned == 2
         assert follower.reached == {("", 0): 6}
     assert Follower(path, pin=6).refresh()
-    Versions(path).pin(None)
+    Versions(path).unpin()
     assert running.refresh()
-    assert (running.current.version, running.current.pinned) == (6, False)
+    assert (running.current.header.version, running.current.pinned) == (6, False)
 
 
 def test_without_a_number_to_keep_nothing_is_kept(path, publish):
@@ -108,17 +111,22 @@ def test_versions_that_cannot_be_kept(path, publish, caplog):
             publisher._due = 0.0
             publisher.learned()
             publisher._writer.wait()
-            assert (publisher.version, publisher._writer.failed) == (k + 3, False)
+            assert publisher._writer.written.version == k + 3
+            assert not publisher._writer.failed
         assert publisher._writer.n_failed == 2
     assert caplog.text.count("can't keep versions of") == 1
 
 
-def test_forgetting_leaves_no_folder(publish):
-    """An empty one would look like a model without a version."""
+def test_forgetting(path, publish):
+    """No version is left, nor an empty folder, which would look like a model without a version;
+    but numbers go on, as answers have the old ones."""
     versions = publish(3)
     versions.pin(3)
     assert versions.forget() == 3
     assert not versions.folder.exists()
+    assert versions.forget() == 0
+    assert publish(1).kept() == [4]
+    assert Versions(path).last() == 4
 
 
 def spoil_pin(versions: Versions) -> None:

@@ -276,6 +276,19 @@ class Contest(RestorableLearner, Generic[P]):
         except Exception:  # alone, it might learn the event all the same
             return self._seen(xs)
 
+    def predict_challengers(self, x: Mapping[Any, float]) -> dict[str, P]:
+        """Return what all but the champion predict for x, without those that fail or are out."""
+        with self._turn:
+            seen = self._before_label(x, self._copies(x))
+            if (look := self._look) is not None and look[0] is x:  # they need not be asked again
+                self._look = (*look[:2], seen, look[3])
+            others = zip(self._contenders, seen, strict=True)
+            return {
+                each.name: found
+                for each, found in others
+                if each.evidence is not None and not isinstance(found, Exception | None)
+            }
+
     def predict_token(self, x: Mapping[Any, float]) -> tuple[Any, Token]:
         """Return the champion's prediction for x, and a token for `learn_token`.
 

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -226,26 +226,11 @@ class KeyFile:
             "SELECT identity, transactions FROM origin"
         ).fetchone()
 
-    def check(
-        self,
-        identity: str | None,
-        after: int,
-        until: int,
-        n_keys: int | None,
-        transactions: int = 0,
-    ) -> None:
+    def check(self, stored: "Stored", *, whole: bool = True) -> None:
         """Refuse a file that is not the one of a snapshot, or has lost keys.
 
-        Parameters
-        ----------
-        identity
-            Of the file that the snapshot belongs to; None: it is of release 0.2.0, and names none.
-        after, until
-            The generations of its states, as in `read`.
-        n_keys
-            Number of its keys; None: they are not counted, which takes as long as to read them.
-        transactions
-            The least number that the file has had.
+        If it need not be `whole`, a run may write the last states only now, and keys are not
+        counted, which takes as long as to read them.
 
         Raises
         ------
@@ -253,10 +238,12 @@ class KeyFile:
             When the file has not all states of the snapshot.
 
         """
-        is_ours = identity is None or self._attempt(
+        until = stored.generation if whole else stored.since
+        # A snapshot of release 0.2.0 names no file.
+        is_ours = stored.file is None or self._attempt(
             lambda: self._reader.execute(
                 "SELECT 1 FROM origin WHERE identity = ? AND generation >= ? AND transactions >= ?",
-                (identity, until, transactions),
+                (stored.file, until, stored.transactions),
             ).fetchone()
         )
         if not is_ours:
@@ -264,13 +251,14 @@ class KeyFile:
                 f"{self.path} lacks the keys' states of the snapshot: it is another file, or an "
                 f"older copy; {_REMEDY}"
             )
-        if n_keys is None:
+        if not whole:
             return
-        n = self._attempt(lambda: self._reader.execute(_COUNT, (after, until)).fetchone()[0])
-        if n != n_keys:
+        within = stored.since, until
+        n = self._attempt(lambda: self._reader.execute(_COUNT, within).fetchone()[0])
+        if n != stored.n_keys:
             raise StateError(
-                f"{self.path} has the states of {n:,} keys, and the snapshot has {n_keys:,} keys: "
-                f"states are lost; {_REMEDY}"
+                f"{self.path} has the states of {n:,} keys, and the snapshot has "
+                f"{stored.n_keys:,} keys: states are lost; {_REMEDY}"
             )
 
     def newest(self) -> int:
@@ -510,6 +498,25 @@ STORED = StateSchema(
     },
 )
 
+
+class Stored(NamedTuple):
+    """What a snapshot says of the keys in its file: see `StoredKeys.state`.
+
+    It has their states of the generations in (since, generation].
+    """
+
+    file: str | None
+    since: int
+    generation: int
+    n_keys: int
+    transactions: int
+
+    @classmethod
+    def of(cls, state: StateDict) -> "Stored":
+        """Return what a state says."""
+        return cls(*STORED.read(state, *cls._fields))
+
+
 _WRITTEN_AT_ONCE = 1024
 """Evicted states that are written together."""
 
@@ -571,8 +578,10 @@ class StoredKeys:
             self._since = self._generation = file.newest()
             self._n_keys = 0
         else:
-            identity, self._since, self._generation, self._n_keys, _ = _read(state)
-            file.check(identity, self._since, self._generation, self._n_keys)
+            stored = Stored.of(state)
+            file.check(stored)
+            self._since, self._generation = stored.since, stored.generation
+            self._n_keys = stored.n_keys
             file.remove_after(self._generation)
         self._rows = Rows(size)
         self._slots: dict[str, int] = {}
@@ -793,7 +802,7 @@ class KeysElsewhere:
         self.n_evicted = self.n_loaded = self.n_forgotten = 0
 
     def __len__(self) -> int:
-        return int(_read(self.stored)[3])
+        return Stored.of(self.stored).n_keys
 
     def get(self, key: str) -> Row | None:
         """Refuse."""
@@ -828,55 +837,39 @@ class KeysToRead(KeysElsewhere):
     file
         The states of all keys.
     state
-        Of the snapshot.
-    size
-        Numbers in a key's state.
-
-    """
-
-    def __init__(self, file: KeyFile, state: StateDict, size: int) -> None:
-        super().__init__(state)
-        self._file, self._size = file, size
-        identity, self._since, self._generation, n_keys, _ = _read(state)
-        file.check(identity, self._since, self._generation, n_keys)
-
-    def get(self, key: str) -> Row | None:
-        """Return the state of a key as of the snapshot; None: it had none."""
-        return self._file.read(key, self._since, self._generation, self._size)
-
-    def _error(self) -> StateError:
-        return StateError("a learner by key that was loaded from a snapshot only predicts")
-
-
-class NewestKeys(KeysElsewhere):
-    """The newest stored states of keys, which a run may be writing, to predict with.
-
-    Parameters
-    ----------
-    file
-        The states of all keys.
-    state
-        Of a checkpoint, or of what the run published.
+        Of the snapshot, or of what the run published.
     size
         Numbers in a key's state.
 
     Raises
     ------
     StateError
-        When it is another file, or an older copy than when the state was taken.
+        When the file has not all states, or is another one.
 
     """
+
+    _whole = True
 
     def __init__(self, file: KeyFile, state: StateDict, size: int) -> None:
         super().__init__(state)
         self._file, self._size = file, size
-        identity, self._since, _, _, transactions = _read(state)
-        # The run may write the state's generation only now.
-        file.check(identity, self._since, self._since, None, transactions)
+        stored = Stored.of(state)
+        file.check(stored, whole=self._whole)
+        self._since = stored.since
+        self._until = stored.generation if self._whole else _NEWEST
 
     def get(self, key: str) -> Row | None:
-        """Return the newest stored state of a key; None: it has none."""
-        return self._file.read(key, self._since, _NEWEST, self._size)
+        """Return the state of a key; None: it has none."""
+        return self._file.read(key, self._since, self._until, self._size)
+
+    def _error(self) -> StateError:
+        return StateError("a learner by key that was loaded from a snapshot only predicts")
+
+
+class NewestKeys(KeysToRead):
+    """The newest stored states of keys, which a run may be writing; an older copy is refused."""
+
+    _whole = False
 
     @property
     def written_at(self) -> float:
@@ -888,11 +881,3 @@ class NewestKeys(KeysElsewhere):
 
 _NEWEST = 2**62
 """A generation after all others."""
-
-
-def _read(state: StateDict) -> tuple[str | None, int, int, int, int]:
-    """Return file, generations after and up to which it has states, keys and transactions."""
-    identity, since, generation, n_keys, transactions = STORED.read(
-        state, "file", "since", "generation", "n_keys", "transactions"
-    )
-    return identity, since, generation, n_keys, transactions

@@ -14,7 +14,7 @@ from kafka.errors import (
     UnsupportedCodecError,
 )
 
-from iln_stream.errors import IlnWarning, NoStreamError, SourceError
+from iln_stream.errors import IlnError, IlnWarning, NoStreamError, SourceError
 from iln_stream.streams.base import Record, Start
 from iln_stream.streams.kafka.connection import CONNECTION, connecting, known_to, require_known
 from iln_stream.streams.log import LogPartition
@@ -206,7 +206,7 @@ class KafkaSource(KafkaPartition):
 
     def _connect(self, bootstrap: str, options: Mapping[str, Any]) -> None:
         self._tp = TopicPartition(self.stream, self.partition)
-        self._consumer = _open_consumer(bootstrap, options)
+        self._consumer = open_consumer(bootstrap, options)
 
     def _list_partitions(self) -> Collection[int]:
         return self._consumer.partitions_for_topic(self.stream) or ()
@@ -297,7 +297,7 @@ def partitions_of(topic: str, bootstrap: str, options: Mapping[str, Any]) -> lis
         When the broker or the topic does not exist.
 
     """
-    consumer = _open_consumer(bootstrap, options)
+    consumer = open_consumer(bootstrap, options)
     try:
         found = consumer.partitions_for_topic(topic)
     except KafkaError as error:
@@ -309,12 +309,18 @@ def partitions_of(topic: str, bootstrap: str, options: Mapping[str, Any]) -> lis
     return sorted(found)
 
 
-def _open_consumer(bootstrap: str, options: Mapping[str, Any]) -> KafkaConsumer:
+def open_consumer(
+    bootstrap: str,
+    options: Mapping[str, Any],
+    group: str | None = None,
+    error: type[IlnError] = SourceError,
+) -> KafkaConsumer:
+    """Connect a consumer of committed records, which commits nothing; raise `error` if it can't."""
     if taken := sorted(_OURS.keys() & options.keys()):
         raise SourceError(
             f"kafka_options: {', '.join(taken)} can't be set; the order depends on it"
         )
-    given = {**_DEFAULTS, **known_to(KafkaConsumer, options), **_OURS}
-    with connecting(bootstrap, options, SourceError):
+    given = {**_DEFAULTS, **known_to(KafkaConsumer, options), **_OURS, "group_id": group}
+    with connecting(bootstrap, options, error):
         require_known(options)
         return KafkaConsumer(bootstrap_servers=bootstrap.split(","), **given)

@@ -2,15 +2,18 @@
 
 import json
 import logging
+import math
 from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from time import monotonic
 from typing import Any
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
-from iln_stream.streams.kafka.connection import CONNECTION, known_to
+from iln_stream.errors import IlnError
+from iln_stream.streams.kafka.consumer import open_consumer
 from iln_stream.streams.kafka.producer import KafkaSink
 
 log = logging.getLogger(__name__)
@@ -31,7 +34,7 @@ class KafkaPredictionSink(KafkaSink):
 
     Parameters
     ----------
-    topic, bootstrap, options, n_partitions, client
+    topic, bootstrap, options, more
         As in `KafkaSink`.
     look_after
         Seconds from one look to the next, which a flush makes.
@@ -48,17 +51,8 @@ class KafkaPredictionSink(KafkaSink):
         **more: Any,
     ) -> None:
         super().__init__(topic, bootstrap=bootstrap, options=options, **more)
-        self._consumer_options = {
-            **CONNECTION,
-            **known_to(KafkaConsumer, options or {}),
-            "bootstrap_servers": bootstrap.split(","),
-            "group_id": None,
-            "enable_auto_commit": False,
-            "auto_offset_reset": "none",
-            "isolation_level": "read_committed",
-        }
-        self._look_after = look_after
-        self._looks_at: float | None = monotonic()
+        self._open_consumer = partial(open_consumer, bootstrap, options or {})
+        self._look_after, self._looks_at = look_after, monotonic()
         self._began: dict[TopicPartition, int] = {}
         self._ours: set[int] = set()  # partitions of the source, of which this run publishes
 
@@ -70,21 +64,33 @@ class KafkaPredictionSink(KafkaSink):
     def flush(self) -> None:
         """Wait until the brokers have stored all written messages; look, if it is time."""
         super().flush()
-        if self._looks_at is None or monotonic() < self._looks_at:
+        if monotonic() < self._looks_at:
             return
         self._looks_at = monotonic() + self._look_after
         try:
-            with closing(KafkaConsumer(**self._consumer_options)) as consumer:
-                self._look(consumer)
-        except (KafkaError, OSError) as error:
+            with closing(self._open_consumer()) as consumer:
+                twice = self._published_twice(consumer)
+        except (IlnError, KafkaError, OSError) as error:
             log.debug("topic %s was not looked at: %s", self._topic, error)
+            return
+        if twice is not None:
+            self._looks_at = math.inf
+            log.warning(
+                "topic %s: another run publishes the predictions of %s, partition %s, too, so "
+                "readers see them twice: stop one of them, or give each its own topic",
+                self._topic, *twice,
+            )  # fmt: skip
 
-    def _look(self, consumer: KafkaConsumer) -> None:
+    def _published_twice(self, consumer: KafkaConsumer) -> tuple[str, int] | None:
+        """Return stream and partition of records whose predictions are not in order; None: all are.
+
+        The first look only notes where this run begins.
+        """
         here = [TopicPartition(self._topic, p) for p in range(max(self._n_partitions, 1))]
         ends = consumer.end_offsets(here)
         if not self._began:
             self._began = ends
-            return
+            return None
         until = monotonic() + _WITHIN_SECONDS
         ours = frozenset(self._ours)  # the loop may add to it meanwhile
         for place in {here[self._target(partition)] for partition in ours}:
@@ -93,31 +99,13 @@ class KafkaPredictionSink(KafkaSink):
             latest: dict[tuple[Any, ...], int] = {}
             while consumer.position(place) < ends[place] and monotonic() < until:
                 for message in consumer.poll(timeout_ms=500).get(place, ()):
-                    found = _of_prediction(message.value)
-                    if found is None or found[0][1] not in ours:
-                        continue
-                    of, offset = found
-                    if offset <= latest.get(of, -1):
-                        self._warn(of)
-                        return
+                    try:
+                        found = json.loads(message.value or b"")
+                        of = found["stream"], found["partition"], found.get("horizon")
+                        offset = int(found["offset"])
+                    except (ValueError, KeyError, TypeError, AttributeError):
+                        continue  # it is no prediction
+                    if of[1] in ours and offset <= latest.get(of, -1):
+                        return of[:2]
                     latest[of] = offset
-
-    def _warn(self, of: tuple[Any, ...]) -> None:
-        self._looks_at = None
-        log.warning(
-            "topic %s: another run publishes the predictions of %s, partition %s, too, so readers "
-            "see them twice: stop one of them, or give each its own topic",
-            self._topic, *of[:2],
-        )  # fmt: skip
-
-
-def _of_prediction(value: bytes | None) -> tuple[tuple[Any, ...], int] | None:
-    """Return what a message is the prediction of, and its record's offset; None: it is none."""
-    try:
-        found = json.loads(value or b"")
-        return (
-            (found["stream"], found["partition"], found.get("horizon")),
-            int(found["offset"]),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -318,18 +318,7 @@ def _open(
 def create_topic(
     topic: str, bootstrap: str, options: Mapping[str, Any], n_partitions: int = 1
 ) -> None:
-    """Create a topic if it does not exist.
-
-    Parameters
-    ----------
-    topic
-        Name of the topic.
-    bootstrap
-        Brokers, "host:port", comma-separated.
-    options
-        Options of `kafka.KafkaAdminClient`.
-    n_partitions
-        Number of its partitions.
+    """Create a topic if it does not exist; `options` are those of `kafka.KafkaAdminClient`.
 
     Raises
     ------
@@ -372,8 +361,6 @@ _APPENDER_OURS: dict[str, Any] = {
     **OURS,
     "linger_ms": 50,  # `append` flushes: a longer one has no effect but to exceed the timeouts
 }
-
-"""An append waits longer than a delivery by this, because the delivery's own error says more."""
 
 
 class KafkaAppender:

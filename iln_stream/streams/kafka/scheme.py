@@ -77,23 +77,11 @@ class KafkaScheme(Scheme):
 
     def sink(self, partition: int = 0) -> Sink:
         """Open one partition of the topic for writing; create the topic if necessary."""
-        return KafkaSink(
-            self.name,
-            bootstrap=self.options.bootstrap,
-            partition=partition,
-            options=self._client_options(),
-            client=self.options.kafka_client,
-        )
+        return KafkaSink(self.name, partition=partition, **self._sinks_connection())
 
     def partitioned_sink(self, n_partitions: int) -> Sink:
         """Open all partitions of the topic for writing; create it with so many if necessary."""
-        return KafkaPredictionSink(
-            self.name,
-            bootstrap=self.options.bootstrap,
-            n_partitions=n_partitions,
-            options=self._client_options(),
-            client=self.options.kafka_client,
-        )
+        return KafkaPredictionSink(self.name, n_partitions=n_partitions, **self._sinks_connection())
 
     def appender(self) -> Appender:
         """Open the topic for appending events; create it if necessary."""
@@ -111,10 +99,8 @@ class KafkaScheme(Scheme):
             source.partitions,
             reader,
             f"{source.topic_id or ''}{kind}",  # marks the messages of each kind as its own
-            bootstrap=self.options.bootstrap,
             n_partitions=source.n_partitions,
-            options=self._client_options(),
-            client=self.options.kafka_client,
+            **self._sinks_connection(),
         )
 
     def written(self) -> Source:
@@ -129,6 +115,11 @@ class KafkaScheme(Scheme):
     def dead_letters(self) -> str:
         """Return the address of the topic for dead letters."""
         return self.sibling("dead-letters")
+
+    def _sinks_connection(self) -> dict[str, Any]:
+        own = self.options
+        client = own.kafka_client
+        return {"bootstrap": own.bootstrap, "options": self._client_options(), "client": client}
 
     def _client_options(self) -> dict[str, Any]:
         """Return the options of the client, with the current contents of the secrets' files."""

@@ -11,7 +11,7 @@ from kafka.errors import KafkaError
 
 from iln_stream.errors import SinkError
 from iln_stream.streams.addresses import KafkaClient
-from iln_stream.streams.kafka.connection import CONNECTION, connecting, known_to
+from iln_stream.streams.kafka.consumer import open_consumer
 from iln_stream.streams.kafka.producer import KafkaSink
 
 _LARGEST = 2_000
@@ -73,7 +73,7 @@ class KafkaTransactionalSink(KafkaSink):
         self._partitions = [TopicPartition(source, partition) for partition in partitions]
         self._id = f"iln-stream.{source}.{reader}.{topic}"
         self._topic_id = topic_id or ""
-        self._bootstrap = bootstrap.split(",")
+        self._bootstrap = bootstrap
         self._options = dict(options or {})
         self._lock = threading.RLock()  # the loop writes; a snapshot's thread flushes
         self._n_open = 0
@@ -100,19 +100,7 @@ class KafkaTransactionalSink(KafkaSink):
         These are the group's committed offsets on the broker. If the broker has deleted them (by
         default after a week), they are found from the last committed messages.
         """
-        with connecting(",".join(self._bootstrap), self._options, SinkError):
-            consumer = KafkaConsumer(
-                bootstrap_servers=self._bootstrap,
-                **{
-                    **CONNECTION,
-                    **known_to(KafkaConsumer, self._options),
-                    "group_id": self._id,
-                    "enable_auto_commit": False,
-                    "auto_offset_reset": "none",
-                    "allow_auto_create_topics": False,
-                    "isolation_level": "read_committed",
-                },
-            )
+        consumer = open_consumer(self._bootstrap, self._options, self._id, SinkError)
         try:
             found = {}
             for here in self._partitions:

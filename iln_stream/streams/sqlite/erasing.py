@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from iln_stream.errors import SinkError
 from iln_stream.streams.sqlite.database import Database
@@ -17,14 +18,8 @@ def erase(path: Path, topic: str, places: Mapping[int, Sequence[int]]) -> int:
     """Overwrite records' values by as many zeros, keys by a mark, and remove ids; return how many.
 
     Readers pass over erased records. What was in them is neither in the file nor in its write-ahead
-    log afterwards, unless another process is reading at that moment.
-
-    Parameters
-    ----------
-    path, topic
-        The topic.
-    places
-        Offsets, by partition.
+    log afterwards, unless another process is reading at that moment. `places` are offsets by
+    partition.
 
     Raises
     ------
@@ -40,22 +35,19 @@ def erase(path: Path, topic: str, places: Mapping[int, Sequence[int]]) -> int:
             for partition in partitions_of(connection, number):
                 table = f"records_{partition.slot}"
                 for offset in places.get(partition.number, ()):
-                    row = connection.execute(
-                        f"SELECT timestamp, length(value) FROM {table} WHERE offset = ?",
-                        (offset,),
+                    found = connection.execute(
+                        f"SELECT timestamp, length(value) FROM {table} WHERE offset = ?", (offset,)
                     ).fetchone()
-                    if row is None:
+                    if found is None:
                         continue
-                    value = None if row[1] is None else bytes(row[1])
-                    connection.execute(
-                        f"UPDATE {table} SET value = ?, key = ?, id = NULL WHERE offset = ?",
-                        (value, ERASED, offset),
-                    )
+                    value = None if found[1] is None else bytes(found[1])
+                    row: dict[str, Any] = {"value": value, "key": ERASED, "id": None}
                     if partition.is_checked:
-                        connection.execute(
-                            f"UPDATE {table} SET checksum = ? WHERE offset = ?",
-                            (checksum_of(offset, row[0], ERASED, value), offset),
-                        )
+                        row["checksum"] = checksum_of(offset, found[0], ERASED, value)
+                    columns = ", ".join(f"{name} = ?" for name in row)
+                    connection.execute(
+                        f"UPDATE {table} SET {columns} WHERE offset = ?", (*row.values(), offset)
+                    )
                     n += 1
         database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return n

@@ -10,6 +10,8 @@ from support.embedded_log import append, settings_of, values
 from support.running_api import eventually
 
 from iln_stream.service import Service, Settings
+from iln_stream.snapshots.follower import Follower
+from iln_stream.snapshots.versions import Versions
 from iln_stream.streams import NewRecord
 
 AGGREGATES = {
@@ -96,9 +98,9 @@ def test_where_the_keys_are_not(run: Settings, start, tmp_path: Path) -> None:
     assert "none of the inputs that the learner gets of earlier records" in refused.text
 
 
-def test_a_model_by_key(start, tmp_path: Path) -> None:
+def test_a_model_by_key(start, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A published version of a model by key reads the keys in their file, and predicts as the run
-    does; it grows with no key."""
+    does; it grows with no key. One that is pinned is warned of: its keys are the newest."""
     log = tmp_path / "log.db"
     rng = np.random.default_rng(2)
     rows = [
@@ -126,6 +128,9 @@ def test_a_model_by_key(start, tmp_path: Path) -> None:
     Service(settings).run()
     predicted = json.loads(values(log, "predictions")[-1])["y_pred"]
     assert answer["predictions"][0]["y_pred"] == predicted
+    number = Versions(version).pin()
+    assert Follower(version).refresh()
+    assert f"version {number} is pinned: its models by key are the newest" in caplog.text
 
 
 def test_an_older_copy_of_the_keys(start, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_model_that_fails_is_the_only_one(tmp_path, models):
     publish(tmp_path, Unusable(), name="a", n=1, allow_pickle=True)
     models.start()
     try:
-        assert predictor_of(models, "b").published.version == 1
+        assert predictor_of(models, "b").published.header.version == 1
         for version in (2, 3):
             publish(tmp_path, name="b", n=1)
             eventually(lambda version=version: dict(models)["b"].version == version)

@@ -4,11 +4,13 @@ import json
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import pytest
 
 from iln_stream.streams.kafka import KafkaPredictionSink
+from iln_stream.streams.kafka.consumer import open_consumer
 
 
 @pytest.fixture
@@ -64,11 +66,12 @@ def test_one_run_alone(begin, caplog) -> None:
     assert "another run" not in caplog.text
 
 
-def test_without_the_right_to_read(broker, topic, monkeypatch, caplog) -> None:
+def test_without_the_right_to_read(broker, topic, caplog) -> None:
     """A topic that can't be read stops no run, and costs no warning."""
     caplog.set_level(logging.DEBUG)
     sink = KafkaPredictionSink(topic, bootstrap=broker.bootstrap, look_after=0.0)
-    sink._consumer_options["security_protocol"] = "SSL"
+    tls = {"security_protocol": "SSL", "bootstrap_timeout_ms": 1_000}
+    sink._open_consumer = partial(open_consumer, broker.bootstrap, tls)
     publish(sink, range(3))
     publish(sink, range(3, 6))
     sink.close()
