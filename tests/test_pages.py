@@ -30,7 +30,7 @@ PYTHON: dict[str, dict[str, Any]] = {
 }
 """Pages whose Python blocks only have to run, with the names that they take for granted."""
 
-SESSIONS = ("river.md", "using.md")
+SESSIONS = ("river.md",)
 """Pages whose Python blocks are sessions in an interpreter."""
 
 RUN_ELSEWHERE = {

@@ -37,7 +37,7 @@ SEARCHES = {
     "drift detection": "metrics troubleshooting",
     "exactly once": "guarantees",
     "exit code": "messages",
-    "feature importance": "using",
+    "feature importance": "river",
     "forecast": "forecasts",
     "fraud": "fraud",
     "glossary": "concepts",
