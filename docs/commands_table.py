@@ -16,7 +16,7 @@ PAGE = Path(__file__).parent / "commands.md"
 SETTINGS = {
     "settings.md": frozenset(Settings.model_fields),
     "http_api.md#settings": frozenset(ApiSettings.model_fields),
-    "page.md#settings": frozenset(PageSettings.model_fields),
+    "deploy.md#settings-of-the-page": frozenset(PageSettings.model_fields),
 }
 """Names of settings by the page that lists them."""
 

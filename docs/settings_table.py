@@ -1,4 +1,4 @@
-"""Rewrites the tables of settings in settings.md, http_api.md, page.md and scaling.md of docs/."""
+"""Rewrites the tables of settings in settings.md, http_api.md, deploy.md and scaling.md of docs/."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +14,7 @@ DOCS = Path(__file__).parent
 TABLES: dict[Path, type[CommandSettings]] = {
     DOCS / "settings.md": Settings,
     DOCS / "http_api.md": ApiSettings,
-    DOCS / "page.md": PageSettings,
+    DOCS / "deploy.md": PageSettings,
     DOCS / "scaling.md": SparkSettings,
 }
 
