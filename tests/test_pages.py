@@ -1,6 +1,6 @@
 """The code of every page of docs/ and of README.md does what the page says.
 
-The test of a page has its name: `test_keys` runs the blocks of docs/keys.md.
+The test of a page has its name: `test_scaling` runs the blocks of docs/scaling.md.
 """
 
 import doctest
@@ -25,11 +25,6 @@ from iln_stream.records import Prediction, read_prediction
 from iln_stream.service import Service, Settings
 from iln_stream.service.streams import OF_LABELS, settings_of_labels
 
-PYTHON: dict[str, dict[str, Any]] = {
-    "scaling.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]},
-}
-"""Pages whose Python blocks only have to run, with the names that they take for granted."""
-
 SESSIONS = ("river.md",)
 """Pages whose Python blocks are sessions in an interpreter."""
 
@@ -46,8 +41,6 @@ NOT_RUN = {
     ("deploy.md", "kubectl apply"): "needs a cluster; tests/services checks the files",
     ("deploy.md", "kubectl port-forward"): "needs a cluster; tests/services runs curl",
     ("scaling.md", "spark-submit"): "needs Spark; tests/spark/test_job.py runs the job",
-    ("scaling.md", "iln-stream run"): "needs a topic of Kafka with two partitions; "
-    "tests/service/test_worker_processes.py has one",
 }
 """Python and shell blocks that no test runs, by page and how they begin, with the reason."""
 
@@ -63,7 +56,7 @@ def test_every_block_is_run_or_has_a_reason() -> None:
         assert any(b.page == page and b.text.lstrip().startswith(start) for b in code), start
     run = {block.page for block in code if not is_not_run(block.page, block.text)}
     here = {page for page in run if f"test_{Path(page).stem.lower()}" in globals()}
-    assert run - here == {*PYTHON, *SESSIONS, *RUN_ELSEWHERE}
+    assert run - here == {*SESSIONS, *RUN_ELSEWHERE}
     for page, test in RUN_ELSEWHERE.items():
         assert page in (DOCS.parent / "tests" / test).read_text(encoding="utf-8")
 
@@ -89,13 +82,6 @@ def run_python(page: str, **names: Any) -> dict[str, Any]:
         if not is_not_run(page, text):
             exec(compile(text, page, "exec"), names)
     return names
-
-
-@pytest.mark.parametrize("page", PYTHON)
-def test_python(page: str, here: Path) -> None:
-    """The Python blocks of these pages run as printed."""
-    (here / "state").mkdir()
-    run_python(page, **PYTHON[page])
 
 
 @pytest.mark.parametrize("page", SESSIONS)
@@ -229,18 +215,22 @@ def test_kafka_in_production(broker: KafkaBroker, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_keys(here: Path) -> None:
-    """The run learns a model for each customer, and `inspect` shows one."""
+def test_scaling(here: Path) -> None:
+    """The run learns a model for each customer, and `inspect` shows one. So does the regressor in
+    Python, and a prior for Spark is written."""
     events = [
         {"x": {"customer": f"c{n % 20}", "price": n % 7}, "y": n % 20 + n % 7} for n in range(400)
     ]
     append(here / "log.db", (json.dumps(each).encode() for each in events))
     given = {"ILN_STOP_AT_END": "true", "ILN_METRICS_PORT": "0"}
-    (said,) = run_shell_blocks("keys.md", here, **given)
+    (said,) = run_shell_blocks("scaling.md", here, 1, **given)
     assert "400 events, 0 dead letters" in said
     assert re.search(r"c17\b", said)
-    names = run_python("keys.md")
-    assert names["model"].predict_one({"customer": "c17", "price": 9.5}) != 0.0
+    (here / "state").mkdir()
+    sample = [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]
+    names = run_python("scaling.md", sample=sample)
+    assert names["model"].predict_one({"shop": "a", "price": 9.5}) != 0.0
+    assert (here / "state" / "spark.prior.npz").is_file()
 
 
 def test_late_labels() -> None:
