@@ -1,4 +1,4 @@
-"""Rewrites the tables of settings in settings.md, http_api.md, deploy.md and scaling.md of docs/."""
+"""Rewrites the tables of settings in settings.md, http_api.md, deploy.md and scaling.md."""
 
 from collections.abc import Iterable
 from pathlib import Path

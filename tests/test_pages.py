@@ -7,6 +7,8 @@ import doctest
 import json
 import re
 import tomllib
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from support.embedded_log import append, values
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 from support.ports import free_port
+from support.running_api import eventually
+from support.running_command import Command
 from support.saved_state import saved
 
 from iln_stream.learners.contest.contender import POLICIES, contest_metrics
@@ -178,10 +182,11 @@ def test_forecasts(here: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_kafka_in_production(broker: KafkaBroker, tmp_path: Path) -> None:
-    """Each topic that the page's settings name is created by the page's commands, with the marks of
-    replayed letters as long as the letters. A run with the settings learns, skips a repeat,
-    publishes in transactions, and writes a dead letter."""
+def test_two_kafka_topics_exactly_once(broker: KafkaBroker, tmp_path: Path) -> None:
+    """The page's commands create each topic of its settings, with the marks of replayed letters as
+    long as the letters. `doctor` and `inspect-source` accept the settings. A run is killed at work;
+    after the next one each order has one committed prediction and each delivery is learned, a
+    repeat is skipped, and a record that is no order is a dead letter."""
     given = settings("sources.md")
     created = {}
     for command in blocks("sources.md", "text")[0].splitlines():
@@ -192,25 +197,48 @@ def test_kafka_in_production(broker: KafkaBroker, tmp_path: Path) -> None:
         created[topic] = config
         configs = dict([config.split("=")])
         create_topic(broker.bootstrap, int(partitions), name=topic, configs=configs)
-    letters = given["dead_letters"].removeprefix("kafka:")
-    predictions = given["predictions"].removeprefix("kafka:")
-    assert list(created) == [given["topic"], predictions, letters, f"{letters}-replayed"]
+    named = ("source", "labels", "predictions", "dead_letters")
+    events, labels, predictions, letters = (given[each].removeprefix("kafka:") for each in named)
+    assert [*created] == [events, labels, predictions, letters, f"{letters}-replayed"]
     assert created[letters] == created[f"{letters}-replayed"]
-    assert given["transactional"]
-    orders = [
-        {"order_id": f"o-{n}", "ordered_at": f"2026-03-01T12:{n:02}:00Z", "km": n, "minutes": 9 + n}
-        for n in range(20)
-    ]
-    sent = [(None, json.dumps(each).encode()) for each in [*orders, orders[-1]]]
-    produce(broker.bootstrap, "orders", [*sent, (None, b"no order")], partition=1)
-    changed = {
-        "bootstrap": broker.bootstrap, "snapshots": str(tmp_path), "metrics_port": 0,
-        "metrics_host": "127.0.0.1", "stop_at_end": True,
-        "learner_options": {"profile": "fast"},
-    }  # fmt: skip
-    Service(Settings(**{**given, **changed})).run()
-    published = read_topic(broker.bootstrap, predictions, 1)
-    assert [json.loads(each.value)["id"] for each in published] == [f"o-{n}" for n in range(20)]
+    (tmp_path / "orders.toml").write_text(blocks("sources.md", "toml")[0])
+    ours = ["--config", "orders.toml", "--bootstrap", broker.bootstrap, "--profile", "fast"]
+    ours += ["--snapshots", "state", "--metrics-host", "127.0.0.1", "--metrics-port", "0"]
+    often = ["--snapshot-seconds", "0.1"]
+
+    def send(numbers: range) -> None:
+        begin = datetime(2026, 3, 1, tzinfo=UTC)
+        for n in numbers:
+            at, minutes = begin + timedelta(minutes=n), 9 + n % 30
+            order = {"order_id": f"o-{n}", "ordered_at": at.isoformat(), "km": n % 30}
+            done = (at + timedelta(minutes=minutes)).isoformat()
+            delivery = {"order_id": f"o-{n}", "delivered_at": done, "minutes": minutes}
+            for topic, record in ((events, order), (labels, delivery)):
+                sent[topic, n % 3].append((None, json.dumps(record).encode()))
+        for (topic, partition), records in sent.items():
+            produce(broker.bootstrap, topic, records, partition=partition)
+            records.clear()
+
+    sent: dict[tuple[str, int], list[tuple[None, bytes]]] = defaultdict(list)
+    send(range(600))
+    for checked in (["doctor"], ["inspect-source", given["source"], "--labels", given["labels"]]):
+        with Command(tmp_path, *checked, *ours) as check:
+            assert check.wait() == 0, check.said
+    with Command(tmp_path, "run", *ours, *often) as learner:
+        learner.wait_until_it_says("metrics at")
+        eventually(lambda: learner.metrics().get("iln_labelled_events_total", 0) > 300)
+        shown = re.findall(r"\biln_\w+(?=`)", (DOCS / "sources.md").read_text("utf-8"))
+        assert {*shown} <= learner.metrics().keys() | {"iln_labels_refused_total"}
+        learner.kill()
+    sent[events, 0] = [(None, b'{"order_id": "o-0", "km": 0}'), (None, b"no order")]
+    send(range(600, 900))
+    with Command(tmp_path, "run", *ours, "--stop-at-end") as learner:
+        assert learner.wait() == 0, learner.said
+    state = saved(tmp_path / "state", events, "all")
+    assert (state.n_events, state.n_labelled, state.n_dead_letters) == (900, 900, 1)
+    published = [each for n in range(3) for each in read_topic(broker.bootstrap, predictions, n)]
+    ids = sorted(json.loads(each.value)["id"] for each in published)
+    assert ids == sorted(f"o-{n}" for n in range(900))
     assert len(read_topic(broker.bootstrap, letters)) == 1
 
 
