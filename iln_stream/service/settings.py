@@ -191,9 +191,9 @@ class FormatSettings(SettingsGroup):
     )
     envelope: Literal["debezium", "cloudevents"] | None = Field(
         default=None,
-        description="What surrounds a record's fields: `debezium`, a change event, whose row "
-        "after the change is the record; or `cloudevents`, in structured mode, "
-        "whose `data` is the record, with `ce_id` and `ce_time`.",
+        description="What surrounds a record's fields: `debezium` (the record is the row after "
+        "the change), or `cloudevents` in structured mode (the record is its "
+        "`data`, with `ce_id` and `ce_time`).",
     )
     learner_inputs: Literal["columns", "record"] = Field(
         default="columns",
@@ -364,10 +364,9 @@ class ForecastSettings(SettingsGroup):
         default_factory=dict,
         examples=[{"card_n_1h": {"by": "card", "over": "1h", "how": "count"}}],
         description="Inputs made from earlier events of the same key, by the name of the input: "
-        "`by`, the field or fields that are the key (`@key`: the record's own); "
-        "`how`, one of `count`, `since_last`, `sum`, `mean`, `std`, `min`, `max`, "
-        "`last`, `distinct`, `ratio_to_mean` and `label_mean`; `of`, the field; "
-        "`over`, the window (`1h`, `7d`).",
+        "`by`, the fields that are the key (`@key`: the record's own); `how`, such "
+        "as `count`, `mean` or `since_last`; `of`, the field; `over`, the window "
+        "(`1h`, `7d`).",
     )
     forget_keys_after: str | None = Field(
         default=None,
@@ -509,11 +508,10 @@ class LearnerSettings(SeedSettings):
     learner: Annotated[str, "NAME"] = Field(
         default="infinite-layer",
         description="`infinite-layer`, or `infinite-layer-classifier` if labels are classes: "
-        "the most accurate. Others: `package.module:attribute` of a River "
-        "regressor, classifier or pipeline, or of a function that returns one; "
-        "`shrinking-gradient`, the paper's algorithm; and `pool`, its steps on a "
-        "fixed pool of hidden units, which is faster. Theorem 1 covers neither's "
-        "defaults.",
+        "the most accurate. Others: `package.module:attribute` of a River learner "
+        "or pipeline, or of a function that returns one; `shrinking-gradient`, the "
+        "paper's algorithm; `pool`, its steps on a fixed pool of hidden units. "
+        "Theorem 1 covers neither's defaults.",
     )
     profile: Literal["accurate", "fast"] | None = Field(
         default=None,
