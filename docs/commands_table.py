@@ -52,7 +52,7 @@ def _section(command: click.Command, path: str) -> str:
     for page, settings in SETTINGS.items():
         named = [each for each in options if each.name in settings]
         if len(named) > 0.8 * len(settings):
-            parts.append(f"Takes the [settings]({page}) as flags.")
+            parts.append(f"Takes all [settings]({page}).")
             break
     else:
         named = [each for each in options if _is_setting(each)]
