@@ -292,7 +292,8 @@ def test_restart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stream and model. The loaded learner has learned all events, and explains by the inputs. The
     history is learned and shown, and the run then predicts the log alone."""
     (here / "learn.toml").write_text(blocks("restart.md", "toml")[0])
-    said, _, warm = run_shell_blocks("restart.md", here)
+    said, _, warm, kept = run_shell_blocks("restart.md", here)
+    assert "predicts until `--unpin`" in kept
     page = (DOCS / "restart.md").read_text(encoding="utf-8")
     table = page[page.index("| question |") :].partition("\n\n")[0]
     *questions, _, _ = table.splitlines()[2:]  # the last two are not of `inspect`
