@@ -204,7 +204,6 @@ def test_two_kafka_topics_exactly_once(broker: KafkaBroker, tmp_path: Path) -> N
     (tmp_path / "orders.toml").write_text(blocks("sources.md", "toml")[0])
     ours = ["--config", "orders.toml", "--bootstrap", broker.bootstrap, "--profile", "fast"]
     ours += ["--snapshots", "state", "--metrics-host", "127.0.0.1", "--metrics-port", "0"]
-    often = ["--snapshot-seconds", "0.1"]
 
     def send(numbers: range) -> None:
         begin = datetime(2026, 3, 1, tzinfo=UTC)
@@ -224,7 +223,7 @@ def test_two_kafka_topics_exactly_once(broker: KafkaBroker, tmp_path: Path) -> N
     for checked in (["doctor"], ["inspect-source", given["source"], "--labels", given["labels"]]):
         with Command(tmp_path, *checked, *ours) as check:
             assert check.wait() == 0, check.said
-    with Command(tmp_path, "run", *ours, *often) as learner:
+    with Command(tmp_path, "run", *ours) as learner:
         learner.wait_until_it_says("metrics at")
         eventually(lambda: learner.metrics().get("iln_labelled_events_total", 0) > 300)
         shown = re.findall(r"\biln_\w+(?=`)", (DOCS / "sources.md").read_text("utf-8"))
