@@ -16,7 +16,7 @@ PAGE = Path(__file__).parent / "commands.md"
 SETTINGS = {
     "settings.md": frozenset(Settings.model_fields),
     "http_api.md#settings": frozenset(ApiSettings.model_fields),
-    "page.md#settings": frozenset(PageSettings.model_fields),
+    "deploy.md#settings-of-the-page": frozenset(PageSettings.model_fields),
 }
 """Names of settings by the page that lists them."""
 
@@ -52,7 +52,7 @@ def _section(command: click.Command, path: str) -> str:
     for page, settings in SETTINGS.items():
         named = [each for each in options if each.name in settings]
         if len(named) > 0.8 * len(settings):
-            parts.append(f"Takes the [settings]({page}) as flags.")
+            parts.append(f"Takes all [settings]({page}).")
             break
     else:
         named = [each for each in options if _is_setting(each)]

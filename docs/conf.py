@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 from iln_stream._version import __version__
@@ -32,6 +33,7 @@ html_show_sphinx = False
 
 autodoc_typehints = "none"  # the docstrings' Parameters say it in words
 autodoc_member_order = "bysource"
+toc_object_entries = False  # the contents of a page are its headings
 napoleon_google_docstring = False
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -51,6 +53,14 @@ def escape(
             lines[i] = re.sub(r"\||_(?=\W|$)", r"\\\g<0>", line)
 
 
+def add_anchors(app: Sphinx, doctree: nodes.document) -> None:
+    """Let links find the anchors of settings and metrics, which are HTML in tables."""
+    slugs = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
+    for html in doctree.findall(nodes.raw):
+        slugs.update({name: (0, name, name) for name in re.findall(r'<a id="(\w+)">', str(html))})
+
+
 def setup(app: Sphinx) -> None:
     """Connect what this file adds."""
     app.connect("autodoc-process-docstring", escape)
+    app.connect("doctree-read", add_anchors)

@@ -1,6 +1,6 @@
 """Rewrites the options of learners in docs, from signatures and docstrings.
 
-Those of the service's own learners are in settings.md, the others in research_api.md.
+Those of the default learners are in settings.md, the others in research_api.md.
 """
 
 import re
@@ -17,6 +17,9 @@ from iln_stream.service.learners import LEARNERS, NAMED, OF_SAMPLING, pool
 
 DOCS = Path(__file__).parent
 
+OF_USERS = ("infinite-layer", "infinite-layer-classifier")
+"""Learners whose options are on the page of settings."""
+
 INSIDE: dict[str, type] = {
     "shrinking-gradient": ShrinkingGradient,
     "pool": ShrinkingGradient,
@@ -25,6 +28,9 @@ INSIDE: dict[str, type] = {
 
 OF_FUNCTION = {"size": "The number of hidden units in the pool."}
 """Options that only a function of the service has."""
+
+ALIKE = ("features", "norm_bound", "horizon", "max_columns")
+"""Options that `pool` has, too, which the page says in a sentence."""
 
 ANYWHERE = "seed"
 """The option of the built-in learners that is a setting, too."""
@@ -75,7 +81,7 @@ def options(name: str) -> list[Option]:
     for each in _parameters(inside or make):
         if name in NAMED and each.name == ANYWHERE:
             continue
-        if make is pool and each.name in ("estimator", *OF_SAMPLING):
+        if make is pool and each.name in ("estimator", *OF_SAMPLING, *ALIKE):
             continue
         default = defaults.get(each.name, each.default)
         found.append(Option(each.name, default, described[each.name]))
@@ -129,8 +135,8 @@ def plain(text: str) -> str:
 def pages() -> dict[Path, list[str]]:
     """Return the pages, each with the learners whose options it has."""
     return {
-        DOCS / "settings.md": list(NAMED),
-        DOCS / "research_api.md": [name for name in makers() if name not in NAMED],
+        DOCS / "settings.md": list(OF_USERS),
+        DOCS / "research_api.md": [name for name in makers() if name not in OF_USERS],
     }
 
 

@@ -1,4 +1,4 @@
-"""Rewrites the tables of settings in settings.md, http_api.md, page.md and scaling.md of docs/."""
+"""Rewrites the tables of settings in settings.md, http_api.md, deploy.md and scaling.md."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +14,7 @@ DOCS = Path(__file__).parent
 TABLES: dict[Path, type[CommandSettings]] = {
     DOCS / "settings.md": Settings,
     DOCS / "http_api.md": ApiSettings,
-    DOCS / "page.md": PageSettings,
+    DOCS / "deploy.md": PageSettings,
     DOCS / "scaling.md": SparkSettings,
 }
 
@@ -44,10 +44,15 @@ def _row(kind: type[CommandSettings], name: str) -> str:
     default = field.get_default(call_default_factory=True)
     cells = (
         f'<a id="{name}"></a>`{name}`',
-        "unset" if default in (None, ()) else f"`{default_text(default)}`",
+        "unset" if default in (None, ()) else _shown(default_text(default)),
         (field.description or "").replace("|", "\\|"),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _shown(text: str) -> str:
+    """Return a default as code; of a long list the beginning, as `--help-all` has the rest."""
+    return f"`{text}`" if len(text) < 60 else f"`{text[:17].rpartition(',')[0]}` ..."
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ RESEARCH = (
 )  # fmt: skip
 CONTRIBUTING = ("architecture", "CONTRIBUTING", "CHANGELOG", "SECURITY")
 
-LIMITS = {"user": 37_800, "research": 20_000, "contributing": 6_500}
+LIMITS = {"user": 35_000, "research": 20_000, "contributing": 6_500}
 """Most words of the pages of each kind."""
 
 

@@ -88,11 +88,10 @@ def errors_metric(read: Callable[[], Samples]) -> MetricSpec:
         "iln_error",
         "gauge",
         "Mean error. measure: mae (|prediction - y|), loss (as iln_running_loss; of contenders "
-        "half the squared error, or the log loss) or accuracy (share of events whose most "
-        "probable class came). over: the last window of labelled events, or all since the model "
-        "was created or the contender joined. of: the model, a baseline that looks at no input "
-        "(running_mean, last_value, class_frequencies, majority_class; where events of the same "
-        "time had a label, day_before and week_before), or a contender.",
+        "half the squared error, or the log loss) or accuracy. over: the last window of labelled "
+        "events, or all since the model was created or the contender joined. of: the model, a "
+        "baseline that looks at no input (running_mean, last_value, class_frequencies, "
+        "majority_class, day_before, week_before), or a contender.",
         read,
         ("measure", "over", "of"),
     )

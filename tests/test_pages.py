@@ -1,12 +1,14 @@
 """The code of every page of docs/ and of README.md does what the page says.
 
-The test of a page has its name: `test_keys` runs the blocks of docs/keys.md.
+The test of a page has its name: `test_scaling` runs the blocks of docs/scaling.md.
 """
 
 import doctest
 import json
 import re
 import tomllib
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from support.embedded_log import append, values
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 from support.ports import free_port
+from support.running_api import eventually
+from support.running_command import Command
 from support.saved_state import saved
 
 from iln_stream.learners.contest.contender import POLICIES, contest_metrics
@@ -25,12 +29,7 @@ from iln_stream.records import Prediction, read_prediction
 from iln_stream.service import Service, Settings
 from iln_stream.service.streams import OF_LABELS, settings_of_labels
 
-PYTHON: dict[str, dict[str, Any]] = {
-    "scaling.md": {"sample": [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]},
-}
-"""Pages whose Python blocks only have to run, with the names that they take for granted."""
-
-SESSIONS = ("river.md", "using.md")
+SESSIONS = ("river.md",)
 """Pages whose Python blocks are sessions in an interpreter."""
 
 RUN_ELSEWHERE = {
@@ -46,8 +45,6 @@ NOT_RUN = {
     ("deploy.md", "kubectl apply"): "needs a cluster; tests/services checks the files",
     ("deploy.md", "kubectl port-forward"): "needs a cluster; tests/services runs curl",
     ("scaling.md", "spark-submit"): "needs Spark; tests/spark/test_job.py runs the job",
-    ("scaling.md", "iln-stream run"): "needs a topic of Kafka with two partitions; "
-    "tests/service/test_worker_processes.py has one",
 }
 """Python and shell blocks that no test runs, by page and how they begin, with the reason."""
 
@@ -63,7 +60,7 @@ def test_every_block_is_run_or_has_a_reason() -> None:
         assert any(b.page == page and b.text.lstrip().startswith(start) for b in code), start
     run = {block.page for block in code if not is_not_run(block.page, block.text)}
     here = {page for page in run if f"test_{Path(page).stem.lower()}" in globals()}
-    assert run - here == {*PYTHON, *SESSIONS, *RUN_ELSEWHERE}
+    assert run - here == {*SESSIONS, *RUN_ELSEWHERE}
     for page, test in RUN_ELSEWHERE.items():
         assert page in (DOCS.parent / "tests" / test).read_text(encoding="utf-8")
 
@@ -89,13 +86,6 @@ def run_python(page: str, **names: Any) -> dict[str, Any]:
         if not is_not_run(page, text):
             exec(compile(text, page, "exec"), names)
     return names
-
-
-@pytest.mark.parametrize("page", PYTHON)
-def test_python(page: str, here: Path) -> None:
-    """The Python blocks of these pages run as printed."""
-    (here / "state").mkdir()
-    run_python(page, **PYTHON[page])
 
 
 @pytest.mark.parametrize("page", SESSIONS)
@@ -192,10 +182,11 @@ def test_forecasts(here: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_kafka_in_production(broker: KafkaBroker, tmp_path: Path) -> None:
-    """Each topic that the page's settings name is created by the page's commands, with the marks of
-    replayed letters as long as the letters. A run with the settings learns, skips a repeat,
-    publishes in transactions, and writes a dead letter."""
+def test_two_kafka_topics_exactly_once(broker: KafkaBroker, tmp_path: Path) -> None:
+    """The page's commands create each topic of its settings, with the marks of replayed letters as
+    long as the letters. `doctor` and `inspect-source` accept the settings. A run is killed at work;
+    after the next one each order has one committed prediction and each delivery is learned, a
+    repeat is skipped, and a record that is no order is a dead letter."""
     given = settings("sources.md")
     created = {}
     for command in blocks("sources.md", "text")[0].splitlines():
@@ -206,41 +197,67 @@ def test_kafka_in_production(broker: KafkaBroker, tmp_path: Path) -> None:
         created[topic] = config
         configs = dict([config.split("=")])
         create_topic(broker.bootstrap, int(partitions), name=topic, configs=configs)
-    letters = given["dead_letters"].removeprefix("kafka:")
-    predictions = given["predictions"].removeprefix("kafka:")
-    assert list(created) == [given["topic"], predictions, letters, f"{letters}-replayed"]
+    named = ("source", "labels", "predictions", "dead_letters")
+    events, labels, predictions, letters = (given[each].removeprefix("kafka:") for each in named)
+    assert [*created] == [events, labels, predictions, letters, f"{letters}-replayed"]
     assert created[letters] == created[f"{letters}-replayed"]
-    assert given["transactional"]
-    orders = [
-        {"order_id": f"o-{n}", "ordered_at": f"2026-03-01T12:{n:02}:00Z", "km": n, "minutes": 9 + n}
-        for n in range(20)
-    ]
-    sent = [(None, json.dumps(each).encode()) for each in [*orders, orders[-1]]]
-    produce(broker.bootstrap, "orders", [*sent, (None, b"no order")], partition=1)
-    changed = {
-        "bootstrap": broker.bootstrap, "snapshots": str(tmp_path), "metrics_port": 0,
-        "metrics_host": "127.0.0.1", "stop_at_end": True,
-        "learner_options": {"profile": "fast"},
-    }  # fmt: skip
-    Service(Settings(**{**given, **changed})).run()
-    published = read_topic(broker.bootstrap, predictions, 1)
-    assert [json.loads(each.value)["id"] for each in published] == [f"o-{n}" for n in range(20)]
+    (tmp_path / "orders.toml").write_text(blocks("sources.md", "toml")[0])
+    ours = ["--config", "orders.toml", "--bootstrap", broker.bootstrap, "--profile", "fast"]
+    ours += ["--snapshots", "state", "--metrics-host", "127.0.0.1", "--metrics-port", "0"]
+
+    def send(numbers: range) -> None:
+        begin = datetime(2026, 3, 1, tzinfo=UTC)
+        for n in numbers:
+            at, minutes = begin + timedelta(minutes=n), 9 + n % 30
+            order = {"order_id": f"o-{n}", "ordered_at": at.isoformat(), "km": n % 30}
+            done = (at + timedelta(minutes=minutes)).isoformat()
+            delivery = {"order_id": f"o-{n}", "delivered_at": done, "minutes": minutes}
+            for topic, record in ((events, order), (labels, delivery)):
+                sent[topic, n % 3].append((None, json.dumps(record).encode()))
+        for (topic, partition), records in sent.items():
+            produce(broker.bootstrap, topic, records, partition=partition)
+            records.clear()
+
+    sent: dict[tuple[str, int], list[tuple[None, bytes]]] = defaultdict(list)
+    send(range(600))
+    for checked in (["doctor"], ["inspect-source", given["source"], "--labels", given["labels"]]):
+        with Command(tmp_path, *checked, *ours) as check:
+            assert check.wait() == 0, check.said
+    with Command(tmp_path, "run", *ours) as learner:
+        learner.wait_until_it_says("metrics at")
+        eventually(lambda: learner.metrics().get("iln_labelled_events_total", 0) > 300)
+        shown = re.findall(r"\biln_\w+(?=`)", (DOCS / "sources.md").read_text("utf-8"))
+        assert {*shown} <= learner.metrics().keys() | {"iln_labels_refused_total"}
+        learner.kill()
+    sent[events, 0] = [(None, b'{"order_id": "o-0", "km": 0}'), (None, b"no order")]
+    send(range(600, 900))
+    with Command(tmp_path, "run", *ours, "--stop-at-end") as learner:
+        assert learner.wait() == 0, learner.said
+    state = saved(tmp_path / "state", events, "all")
+    assert (state.n_events, state.n_labelled, state.n_dead_letters) == (900, 900, 1)
+    published = [each for n in range(3) for each in read_topic(broker.bootstrap, predictions, n)]
+    ids = sorted(json.loads(each.value)["id"] for each in published)
+    assert ids == sorted(f"o-{n}" for n in range(900))
     assert len(read_topic(broker.bootstrap, letters)) == 1
 
 
 @pytest.mark.thorough
-def test_keys(here: Path) -> None:
-    """The run learns a model for each customer, and `inspect` shows one."""
+def test_scaling(here: Path) -> None:
+    """The run learns a model for each customer, and `inspect` shows one. So does the regressor in
+    Python, and a prior for Spark is written."""
     events = [
         {"x": {"customer": f"c{n % 20}", "price": n % 7}, "y": n % 20 + n % 7} for n in range(400)
     ]
     append(here / "log.db", (json.dumps(each).encode() for each in events))
     given = {"ILN_STOP_AT_END": "true", "ILN_METRICS_PORT": "0"}
-    (said,) = run_shell_blocks("keys.md", here, **given)
+    (said,) = run_shell_blocks("scaling.md", here, 1, **given)
     assert "400 events, 0 dead letters" in said
     assert re.search(r"c17\b", said)
-    names = run_python("keys.md")
-    assert names["model"].predict_one({"customer": "c17", "price": 9.5}) != 0.0
+    (here / "state").mkdir()
+    sample = [({"shop": "a", "price": 1.0 * n}, 2.0 * n) for n in range(9)]
+    names = run_python("scaling.md", sample=sample)
+    assert names["model"].predict_one({"shop": "a", "price": 9.5}) != 0.0
+    assert (here / "state" / "spark.prior.npz").is_file()
 
 
 def test_late_labels() -> None:
@@ -274,7 +291,8 @@ def test_restart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stream and model. The loaded learner has learned all events, and explains by the inputs. The
     history is learned and shown, and the run then predicts the log alone."""
     (here / "learn.toml").write_text(blocks("restart.md", "toml")[0])
-    said, _, warm = run_shell_blocks("restart.md", here)
+    said, _, warm, kept = run_shell_blocks("restart.md", here)
+    assert "predicts until `--unpin`" in kept
     page = (DOCS / "restart.md").read_text(encoding="utf-8")
     table = page[page.index("| question |") :].partition("\n\n")[0]
     *questions, _, _ = table.splitlines()[2:]  # the last two are not of `inspect`

@@ -201,14 +201,12 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
     estimator
         How f_t is stored and estimated, by name or as an object. `"sampled"`: Algorithm 2, with
         fresh draws from the support; `draws` to `max_draws` apply to it and `"averaged"` only.
-        `"block"` and `"full"`: fresh units for several points, or all, at once. `"exact"`: the
-        kernel, where it has a closed form. `"pool"`, or `Pool(512)`, is far faster, and more
-        accurate on most streams, but Theorem 1 does not cover it; `"growing-pool"` adds units as
-        the stream runs. `"averaged"`: like sampled, and keeps the average of all f_t for
-        `estimate_average`.
+        `"block"`, `"full"`: fresh units for several points, or all. `"exact"`: the kernel, where it
+        has a closed form. `"pool"`, or `Pool(512)`, is far faster, and more accurate on most
+        streams, but Theorem 1 does not cover it; `"growing-pool"` adds units. `"averaged"`: like
+        sampled, and keeps the average of all f_t.
     norm_bound
-        B, the norm of the comparator functions; at least 1 for Theorem 1, any positive number
-        otherwise.
+        B, the norm of the comparator functions; at least 1 for Theorem 1.
     horizon
         T, the number of events to come, if known: the step is then B / sqrt(T). None: the
         anytime step, the smaller of B / sqrt(t) and 1, which Theorem 1 does not cover.
@@ -220,17 +218,19 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
         of psi^2 psi'^2.
     variance
         v, the tolerated variance of E when `draws` is None.
-    min_draws, max_draws
-        The fewest and the most draws when `draws` is None. Once `max_draws` binds, the variance may
-        exceed `variance`: a warning is given once, and `n_capped` counts such events.
+    min_draws
+        The fewest draws when `draws` is None.
+    max_draws
+        The most draws when `draws` is None. Once it binds, the variance may exceed `variance`: a
+        warning is given once, and `n_capped` counts such events.
     budget
         The most support points kept. None: all are kept, as in the paper, and memory grows with
         the stream.
     policy
-        Eviction policy of a full support. "oldest": evicts the oldest point for each new one.
-        "smallest": evicts at once all but the half with the largest |alpha_i|. "compress": evicts
-        at once about half of the points, at random, and raises the others' alphas to preserve the
-        expectation of f; for small steps this is closest to having no budget.
+        What a full support evicts. "oldest": the oldest point for each new one. "smallest": at once
+        all but the half with the largest |alpha_i|. "compress": at once about half of the points,
+        at random, raising the others' alphas to preserve the expectation of f; for small steps
+        this is closest to having no budget.
     max_columns
         The most input names given a column; the inputs of later names are left out and counted in
         `n_overflowed`.

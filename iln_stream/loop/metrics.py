@@ -159,8 +159,8 @@ class ModelMetrics(Listener):
         )
         self._delay = Histogram(
             "iln_label_delay_seconds",
-            "Time from an event to its label, by the times of both, for labels that came after "
-            "their event in records of their own; 0 if the label's time is the earlier one.",
+            "Time from an event to its late label, by the times of both; 0 if the label's time is "
+            "the earlier one.",
             DELAYS,
         )
         self._last_progress = perf_counter()
@@ -273,9 +273,9 @@ class ModelMetrics(Listener):
             MetricSpec(
                 "iln_skipped_records_total",
                 "counter",
-                "Records skipped because they repeat a recent event or label (repeated), because "
-                "where is not true of them or a decoder returned None (no_event), or because they "
-                "have a value that rebuild --forget named (forgotten).",
+                "Records skipped: repeats of a recent event or label (repeated), those that where "
+                "or a decoder leaves out (no_event), and those that rebuild --forget named "
+                "(forgotten).",
                 lambda: {
                     "repeated": self.n_repeats,
                     "no_event": self.n_skipped,

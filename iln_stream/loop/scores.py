@@ -432,12 +432,10 @@ class ClassificationScores(Scores):
         of_probabilities = MetricSpec(
             "iln_probability_score",
             "gauge",
-            "Scores of probabilities over the last window of labelled events: roc_auc (the chance "
-            "that an event of the rarer class has a higher probability of it than another one; of "
-            "more than two classes the mean), pr_auc (average precision of the rarer class; a "
-            "constant prediction has the class's share), brier (mean squared error of a class's "
-            "probability) and calibration_error (mean distance between confidence and share of "
-            "hits, in ten bins).",
+            "Scores of probabilities over the last window of labelled events: roc_auc (how well "
+            "they rank the rarer class; 0.5 is chance), pr_auc (its average precision), brier "
+            "(mean squared error of a class's probability) and calibration_error (mean distance "
+            "between confidence and share of hits).",
             self._probability_scores,
             "measure",
         )

@@ -51,12 +51,14 @@ class SourceSettings(SeedSettings):
     source: Address = Field(
         default="kafka",
         description="Where events come from: a file (`.csv`, `.jsonl`, `.parquet`, ...), "
-        "`kafka:TOPIC`, an embedded log (`sqlite:PATH`), or `-`, JSON lines on standard input. "
-        "`kafka` alone is the topic in `topic`, and `sqlite:PATH` the topic `events` of "
-        "`sqlite:PATH#TOPIC`. Also `river:NAME` or `synthetic:NAME` for a River dataset, and "
-        "`package.module:attribute` of a source.",
+        "`kafka:TOPIC`, an embedded log (`sqlite:PATH` or `sqlite:PATH#TOPIC`), `-` "
+        "(JSON lines on standard input), a River dataset (`river:NAME`, "
+        "`synthetic:NAME`), or `package.module:attribute`. `kafka` alone is the "
+        "topic in `topic`.",
     )
-    topic: str = Field(default="iln-events", description="Kafka topic to learn from.")
+    topic: str = Field(
+        default="iln-events", description="Kafka topic to learn from, if `source` does not name it."
+    )
     partitions: str = Field(
         default="all",
         pattern=r"^(all|\d+(,\d+)*)$",
@@ -64,31 +66,29 @@ class SourceSettings(SeedSettings):
     )
     learner_per: Literal["topic", "partition"] = Field(
         default="topic",
-        description="`topic`: one learner for all partitions, which learns in order of arrival "
-        "(snapshots record that order); `partition`: one learner per partition.",
+        description="`topic`: one learner for all partitions, which learns in order of arrival; "
+        "`partition`: one for each.",
     )
     start: Position | None = Field(
         default=None,
-        description="Where a run from a log begins: `earliest`, `latest`, a time (RFC 3339: the "
-        "first record at or after it), or an offset in a single partition. Required on the first "
-        "run from Kafka; the default for `sqlite:PATH` is `earliest`. With `snapshots`, later "
-        "runs resume.",
+        description="Where the first run from a log begins: `earliest`, `latest`, a time (RFC "
+        "3339: the first record at or after it), or an offset in a single "
+        "partition. Required for Kafka; for `sqlite:PATH` the default is "
+        "`earliest`. With `snapshots`, later runs resume.",
     )
     stop_at_end: bool = Field(
-        default=False, description="Stop at the offset that was the topic's end at startup."
+        default=False, description="Stop at the end that the topic had at startup."
     )
     limit: int | None = Field(
         default=None,
         ge=1,
-        description="Stop after this many records of a source that is not a log; for a log, see "
-        "`stop_at_end`.",
+        description="Stop after this many records of a source that is not a log.",
     )
     workers: int = Field(
         default=1,
         ge=1,
         description="Number of processes that share the partitions. Needs `learner_per = "
-        "partition` and `snapshots`. A process that fails is restarted. The number may change "
-        "from run to run.",
+        "partition` and `snapshots`.",
     )
 
     @property
@@ -132,8 +132,8 @@ class KafkaSettings(SettingsGroup):
     )
     kafka_client: Literal["kafka-python", "confluent"] = Field(
         default="kafka-python",
-        description="Client that reads from and writes to Kafka: `confluent` is faster and needs "
-        "the extra `iln-stream[confluent]`.",
+        description="Client of Kafka; `confluent` is faster and needs the extra "
+        "`iln-stream[confluent]`.",
     )
     kafka_options: JsonObject = Field(
         default_factory=dict,
@@ -144,9 +144,9 @@ class KafkaSettings(SettingsGroup):
     kafka_secrets: JsonPaths = Field(
         default_factory=dict,
         examples=[{"sasl_plain_password": "password.txt"}],
-        description="Files that hold passwords of the Kafka client: for each option "
-        "(`sasl_plain_password`, `sasl_plain_username`, `ssl_password`) the path of a file that "
-        "contains its value, read at each start.",
+        description="Secret options of the Kafka client (`sasl_plain_password`, "
+        "`sasl_plain_username`, `ssl_password`): for each the path of a file with "
+        "its value, which is read at each start.",
     )
 
 
@@ -155,8 +155,8 @@ class FormatSettings(SettingsGroup):
 
     format: Literal["json", "avro", "json-schema"] = Field(
         default="json",
-        description="Encoding of a log's records: `json`, or, written by a schema registry's "
-        "serialiser, `avro` or `json-schema` (these need the extra `iln-stream[registry]`).",
+        description="Encoding of a log's records: `json`, or a schema registry's `avro` or "
+        "`json-schema` (extra `iln-stream[registry]`).",
     )
     registry: str | None = Field(
         default=None,
@@ -172,35 +172,34 @@ class FormatSettings(SettingsGroup):
     registry_secrets: JsonPaths = Field(
         default_factory=dict,
         examples=[{"bearer.auth.token": "token.txt"}],
-        description="Files that hold secrets of the registry's client: for each option "
-        "(`basic.auth.user.info`: `NAME:PASSWORD`; `bearer.auth.token`, `ssl.key.password`) the "
-        "path of a file that contains its value.",
+        description="Secret options of the registry's client (`basic.auth.user.info`: "
+        "`NAME:PASSWORD`; `bearer.auth.token`, `ssl.key.password`): for each the "
+        "path of a file with its value.",
     )
     decoder: Attribute | None = Field(
         default=None,
         description="Your own format: `package.module:attribute` of a function that takes a "
-        "record's bytes and returns its fields as a mapping, or None to skip the record.",
+        "record's bytes and returns its fields, or None to skip the record.",
     )
     where: str | None = Field(
         default=None,
         examples=['payload.op == "c"'],
         description='Which records are events: `status == "paid" and amount > 0`. Others are '
-        "skipped and counted (`iln_skipped_records_total`). A field that a record lacks is null, "
-        "which is equal to null only; the order of null, or of a text and a number, is never true. "
-        "Unset: all are.",
+        "skipped and counted (`iln_skipped_records_total`). A field that a record "
+        "lacks is null and equals only null. Comparing the size of null, or of a "
+        "text and a number, is never true.",
     )
     envelope: Literal["debezium", "cloudevents"] | None = Field(
         default=None,
-        description="What surrounds a record's fields: `debezium`, a change event, whose row after "
-        "the change is the record (deletions and tombstones are skipped and counted); or "
-        "`cloudevents`, in structured mode, whose `data` is the record, with `ce_id` and "
-        "`ce_time`. Unset: nothing.",
+        description="What surrounds a record's fields: `debezium` (the record is the row after "
+        "the change), or `cloudevents` in structured mode (the record is its "
+        "`data`, with `ce_id` and `ce_time`).",
     )
     learner_inputs: Literal["columns", "record"] = Field(
         default="columns",
-        description="What a learner of yours gets of fields that are texts: `columns`, an input "
-        "`sky=clear` of value 1, which this package's learners need; or `record`, the text itself, "
-        "as River's `BagOfWords` and `Agg` need it.",
+        description="What your own learner gets of a text field: `columns`, an input "
+        "`sky=clear` of value 1; or `record`, the text itself, as River's "
+        "`BagOfWords` and `Agg` need it.",
     )
     separator: Literal[",", ";", "tab", "|", "^", "~", "blank"] = Field(
         default=",",
@@ -208,18 +207,17 @@ class FormatSettings(SettingsGroup):
     )
     columns: TextList = Field(
         default=(),
-        description="Names of a CSV file's columns, comma-separated, if its first row does not "
-        "name them, or names two alike.",
+        description="Names of a CSV file's columns, comma-separated, if its first row has none, "
+        "or two alike.",
     )
     decimal: Literal[".", ","] = Field(
         default=".",
-        description="Decimal separator of numbers that come as text. With `,`, dots may separate "
-        "thousands.",
+        description="Decimal separator of numbers in texts. With `,`, dots may separate thousands.",
     )
     date_order: Literal["ymd", "dmy", "mdy"] = Field(
         default="ymd",
-        description="Order of year, month and day in dates: with `dmy`, `31.12.2026` and "
-        "`31/12/2026` are also read as times; with `mdy`, `12/31/2026` is.",
+        description="Order of year, month and day: `dmy` also reads `31.12.2026` and "
+        "`31/12/2026` as times, `mdy` reads `12/31/2026`.",
     )
 
 
@@ -232,14 +230,14 @@ class FieldSettings(SettingsGroup):
     target: FieldName | None = Field(
         default=None,
         description="Field that holds the label (`price`, or nested: `sale.price`). If this or "
-        "another setting of fields is set, such as `types` or `time_features`, records are read in "
-        "their own format; otherwise a record "
-        'is `{"x": {inputs}, "y": label}`.',
+        "another setting of fields is set, records are read in their own format; "
+        'otherwise a record is `{"x": {inputs}, "y": label}`.',
     )
     features: TextList = Field(
         default=("*",),
-        description="Fields used as inputs: names or patterns like `sensor_*`, comma-separated. A "
-        "name includes everything below it. The label, the id and the time are left out.",
+        description="Fields that are inputs: names or patterns like `sensor_*`, "
+        "comma-separated. A name includes everything below it. Label, id and time "
+        "are left out.",
     )
     ignore: TextList = Field(
         default=(), description="Fields that are not inputs: names or patterns, comma-separated."
@@ -248,48 +246,47 @@ class FieldSettings(SettingsGroup):
     time_field: FieldName | None = Field(
         default=None,
         description="Field that holds the event's time: ISO 8601 (UTC if it has no offset), or "
-        "POSIX seconds, milliseconds, microseconds or nanoseconds. Unset: the time at which the "
+        "POSIX seconds, milliseconds, microseconds or nanoseconds. Unset: when the "
         "record was written.",
     )
     weight_field: FieldName | None = Field(
         default=None,
-        description="Field that holds the event's weight, which says how much the event counts "
-        "when it is learned: at least 0; 1 if the field has no value. This package's learners "
-        "take weights up to 1,000,000, and many of River's take weights; other learners are "
-        "refused. Losses, errors, baselines and calibration are weighted, too.",
+        description="Field that holds the event's weight: at least 0; 1 if it has no value. It "
+        "weighs learning, losses, errors, baselines and calibration. This package's "
+        "learners take weights up to 1,000,000. A learner that takes none is "
+        "refused.",
     )
     time_features: TextList = Field(
         default=(),
         description="Inputs made from the event's time, comma-separated: `hour`, `weekday`, "
-        "`day_of_year` (in `time_zone`, each a sine and a cosine), `year` (2026.5), `since_last` "
+        "`day_of_year` (a sine and a cosine each), `year` (2026.5), `since_last` "
         "(seconds since the previous event).",
     )
     time_zone: str = Field(
         default="UTC",
         examples=["Europe/Berlin"],
         description="Time zone of hours, weekdays and days of the year. Times without an offset "
-        "are in UTC all the same.",
+        "are still in UTC.",
     )
     crosses: TextList = Field(
         default=(),
         examples=[["zone*hour"]],
-        description="Inputs made of several fields together, comma-separated: `zone*hour` is a "
-        "category for each zone and hour. Its parts are fields, whose values are taken as texts, "
-        "and `hour` and `weekday` of the event's time. Without one of the parts it is missing.",
+        description="Inputs made of several fields, comma-separated: `zone*hour` is a category "
+        "for each zone and hour. Its parts are fields, whose values are taken as "
+        "texts, and `hour` and `weekday` of the event's time.",
     )
     types: JsonObject = Field(
         default_factory=dict,
         examples=[{"temp": "number"}],
         description="Types of fields by name or pattern: `number`, `amount` ($1,204.50, 5 km), "
-        "`category`, `boolean`, `time`, `duration` (in seconds), `text` (its words and pairs of "
-        "words are categories) or `auto`. "
-        "`auto`, the default, reads text that looks like a number as a number, with a warning and "
-        "a metric, and other text as a category.",
+        "`category`, `boolean`, `time`, `duration`, `text` (its words and pairs of "
+        "words are categories) or `auto`. `auto` reads text that looks like a "
+        "number as a number, with a warning, and other text as a category.",
     )
     null_values: TextList = Field(
         default=NULLS,
-        description="Texts that mean a missing value, comma-separated. If the first is empty, the "
-        "empty text is one of them.",
+        description="Texts that mean a missing value, comma-separated. If the first is empty, "
+        "the empty text is one of them.",
     )
 
 
@@ -332,51 +329,50 @@ class ForecastSettings(SettingsGroup):
     horizon: Annotated[TextList, "AHEAD,..."] = Field(
         default=(),
         description="Forecasts: how far ahead, comma-separated, such as `1,6,24` (records) or "
-        "`1h,6h,24h` (time: `s`, `min`, `h`, `d`). The label of an event is the later value of "
-        "`target`, whose present value is an input; each horizon has its own learner, scores and "
-        "predictions. Unset: the label is in the record, or arrives later with the event's id.",
+        "`1h,6h,24h` (`s`, `min`, `h`, `d`). The label of an event is the later "
+        "value of `target`. Each horizon has its own learner, scores and "
+        "predictions.",
     )
     series: TextList = Field(
         default=(),
-        description="Fields that tell several series of one stream apart, comma-separated, such as "
-        "`shop,article`. Horizons, lags, rolling means and trivial predictors are then those of a "
-        "record's own series; one learner learns all series, relative to the level of each. A "
-        "record without one of the fields is a dead letter. Unset: the stream is one series.",
+        description="Fields that tell several series of one stream apart, comma-separated, such "
+        "as `shop,article`. Horizons, lags, means and baselines are then of a "
+        "record's own series. One learner learns all, relative to the level of "
+        "each.",
     )
     forecast: Literal["value", "change"] = Field(
         default="value",
-        description="What the learner and each challenger learn with `horizon`: the later `value` "
-        "of `target`, or its `change` from the present value, which suits series that grow. "
-        "Predictions, intervals and scores are of the value in both cases.",
+        description="What is learned with `horizon`: the later `value` of `target`, or its "
+        "`change` from the present value, which suits series that grow. Predictions "
+        "and scores are of the value in both cases.",
     )
     lags: JsonObject = Field(
         default_factory=dict,
         examples=[{"temp": 24, "load": [1, 24, 168]}],
-        description="Inputs made from earlier values of columns: a list of how many records back, "
-        "or one number for all lags up to it; `temp.lag_24` is then an input. `target` can have "
-        "lags with `horizon`.",
+        description="Inputs made from earlier values of columns: how many records back, as a "
+        "list, or one number for all up to it. `temp.lag_24` is then an input. "
+        "`target` can have lags with `horizon`.",
     )
     rolling_means: JsonObject = Field(
         default_factory=dict,
         examples=[{"temp": [24, 168]}],
-        description="Inputs made from means of columns over the latest records, including the "
-        "present one: a list of how many records; `temp.mean_24` is then an input.",
+        description="Inputs made from means over the latest records: a list of how many. "
+        "`temp.mean_24` is then an input.",
     )
 
     aggregates: JsonObject = Field(
         default_factory=dict,
         examples=[{"card_n_1h": {"by": "card", "over": "1h", "how": "count"}}],
-        description="Inputs made from the earlier events of the same key, by the name of the "
-        "input: `by`, the field or fields that are the key, `@key` the record's own; `how`, one of "
-        "`count`, `since_last`, `sum`, `mean`, `std`, `min`, `max`, `last`, `distinct`, "
-        "`ratio_to_mean` and `label_mean`; `of`, the field; and `over`, the window (`1h`, `7d`), "
-        "without which all events count.",
+        description="Inputs made from earlier events of the same key, by the name of the input: "
+        "`by`, the fields that are the key (`@key`: the record's own); `how`, such "
+        "as `count`, `mean` or `since_last`; `of`, the field; `over`, the window "
+        "(`1h`, `7d`).",
     )
     forget_keys_after: str | None = Field(
         default=None,
         examples=["90d"],
         description="How long after its last event a key of `aggregates` is forgotten, by the "
-        "times of events (`12h`, `90d`): its next event is that of a new key. Unset: never.",
+        "times of events (`12h`, `90d`).",
     )
 
     @field_validator("horizon", mode="before")
@@ -438,49 +434,47 @@ class LabelSettings(SettingsGroup):
         default=None,
         ge=1,
         description="Number of predicted events that may wait for their label, which a later "
-        "record with their id brings. When full, the oldest expires. Unset: late labels become "
-        "dead letters, so set it with `labels`.",
+        "record with their id brings. When full, the oldest expires. Set it with "
+        "`labels`: without it, late labels become dead letters.",
     )
     pending_seconds: Seconds | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
         description="How long an event waits for its label, by the times of records, before it "
-        "expires. Unset: no limit on the time.",
+        "expires.",
     )
     pending_expired: Literal["count", "write", "learn"] = Field(
         default="count",
-        description="What happens to an expired event: `count` only counts it; `write` also "
-        "writes it to the dead letters; `learn` learns it with pending_label, if it waited for "
-        "pending_seconds.",
+        description="What happens to an expired event: `count` counts it; `write` also writes "
+        "it to the dead letters; `learn` learns it with `pending_label`, if it "
+        "waited for `pending_seconds`.",
     )
     pending_label: float | bool | str | None = Field(
         default=None,
-        description="The label that `pending_expired = learn` assumes, such as 0 if no label "
-        "within a day means that nothing happened. For a class that is the text 0, "
-        "write `'\"0\"'`.",
+        description="The label that `pending_expired = learn` assumes, such as 0. For a class "
+        "that is the text 0, write `'\"0\"'`.",
     )
     labels: Address | None = Field(
         default=None,
-        description="A second log that holds the labels: `kafka:TOPIC` or `sqlite:PATH#TOPIC`. "
-        "Each label is joined by its id with a waiting event (`pending_events`). Unset: labels "
-        "are in the source.",
+        description="A second log, of labels: `kafka:TOPIC` or `sqlite:PATH#TOPIC`. Each label "
+        "is joined by its id with a waiting event. Unset: labels are in the source.",
     )
     labels_settings: JsonObject = Field(
         default_factory=dict,
         examples=[{"target": "minutes", "id_field": "order"}],
         description="Settings that differ for the log of labels: `target`, `id_field`, "
-        "`time_field`, `weight_field`, `types`, `null_values`, `decimal`, `date_order`, `format`, "
-        "`registry`, `registry_options`, `registry_secrets`, `decoder`, `where`, `envelope`, "
-        "`bootstrap`, `kafka_options`, `kafka_secrets`, `kafka_client`. If no field is named here "
-        'or for the source, a label is `{"id": ..., "y": ...}`; other fields are ignored. Empty '
-        "text: labels have no such field.",
+        "`time_field`, `weight_field`, `types`, `null_values`, `decimal`, "
+        "`date_order`, `format`, `registry`, `registry_options`, "
+        "`registry_secrets`, `decoder`, `where`, `envelope`, `bootstrap`, "
+        "`kafka_options`, `kafka_secrets`, `kafka_client`. Empty text: labels have "
+        "no such field.",
     )
     recent_ids: int | None = Field(
         default=None,
         ge=1,
         description="Number of recent event and label ids to remember. Records that repeat one "
-        "are skipped. Unset: no record is skipped.",
+        "are skipped.",
     )
 
     @field_validator("pending_label", mode="before")
@@ -513,38 +507,35 @@ class LearnerSettings(SeedSettings):
 
     learner: Annotated[str, "NAME"] = Field(
         default="infinite-layer",
-        description="`infinite-layer`, or `infinite-layer-classifier` if labels are classes: the "
-        "most accurate. Others: `package.module:attribute` of a River regressor, "
-        "classifier or pipeline, or of a function that returns one; `shrinking-gradient`, "
-        "the paper's algorithm, by default with a budget of 1,000 points, step 0.1, variance "
-        "0.005 and at most 5,000 draws, which Theorem 1 does not cover; and `pool`, the same steps "
-        "on a fixed pool of hidden units, which is fast but not covered by Theorem 1 either.",
+        description="`infinite-layer`, or `infinite-layer-classifier` if labels are classes: "
+        "the most accurate. Others: `package.module:attribute` of a River learner "
+        "or pipeline, or of a function that returns one; `shrinking-gradient`, the "
+        "paper's algorithm; `pool`, its steps on a fixed pool of hidden units. "
+        "Theorem 1 covers neither's defaults.",
     )
     profile: Literal["accurate", "fast"] | None = Field(
         default=None,
-        description="Profile of `infinite-layer` or `infinite-layer-classifier`: `accurate`, or "
-        "`fast`, which learns several times as many events per second and is somewhat less "
-        "accurate. Unset: `accurate`.",
+        description="Profile of the default learners: `accurate`, or `fast`, which learns "
+        "several times as many events per second and is somewhat less accurate. "
+        "Unset: `accurate`.",
     )
     learner_options: JsonObject = Field(
         default_factory=dict,
         examples=[{"budget": 500}],
-        description="Arguments of the learner: "
-        "`norm_bound` and `budget` of `shrinking-gradient`, `size` and `step` of `pool`; "
-        "the page of settings lists all of them at its end.",
+        description="Arguments of the learner. The page of settings lists all of them at its end.",
     )
     prediction_quantiles: NumberList = Field(
         default=(),
         examples=[[0.1, 0.5, 0.9]],
-        description="Levels of the quantiles published with each prediction, comma-separated: the "
-        "label exceeds that of `0.9`, the p90, in 10 % of the cases. Unset: none.",
+        description="Levels of the quantiles published with each prediction, comma-separated: "
+        "the label exceeds that of `0.9`, the p90, in 10 % of the cases.",
     )
     class_weights: JsonObject = Field(
         default_factory=dict,
         examples=[{"true": 10}],
         description="Weights of classes, by class as text (`true`, `3`, `cat`); other classes "
-        "have weight 1. This package's learners and many of River's take weights; other learners "
-        "are refused. Losses, errors, baselines and calibration are weighted, too.",
+        "have weight 1. They weigh learning, losses, errors, baselines and "
+        "calibration. A learner that takes no weights is refused.",
     )
 
     @field_validator("prediction_quantiles")
@@ -568,15 +559,15 @@ class HistorySettings(SettingsGroup):
     warm_start: TextList = Field(
         default=(),
         description="History files, comma-separated (`.csv`, `.jsonl`, also with `.gz`, "
-        "`.parquet`). A run without a snapshot learns them in this order, saves a snapshot, and "
-        "then continues with the log at `start`. Later runs resume and do not read them.",
+        "`.parquet`). A run without a snapshot learns them in this order, and then "
+        "continues with the log at `start`.",
     )
     warm_start_fields: JsonObject = Field(
         default_factory=dict,
-        description="Field settings that differ for the history files: `target`, `features`, "
-        "`ignore`, `id_field`, `time_field`, `time_features`, `types`, `null_values`, "
-        "`weight_field`, `decimal`, `date_order`, `separator`, `decoder`, `where`, "
-        "`envelope`. Empty text: the files have no such field.",
+        description="Settings that differ for the history files: `target`, `features`, "
+        "`ignore`, `id_field`, `time_field`, `time_features`, `types`, "
+        "`null_values`, `weight_field`, `decimal`, `date_order`, `separator`, "
+        "`decoder`, `where`, `envelope`. Empty text: the files have no such field.",
     )
 
 
@@ -586,15 +577,15 @@ class KeySettings(SettingsGroup):
     by_key: FieldName | None = Field(
         default=None,
         min_length=1,
-        description="One model per key: the field that holds the key, such as `customer`, or "
-        "`@key` for the record's own key. Each key has a small model on top of the one in "
-        "`learner`, which all keys train. Unset: one model for all.",
+        description="Field that holds the key, such as `customer`, or `@key` for the record's "
+        "own key. Each key has a small model on top of the one in `learner`, which "
+        "all keys train. Unset: one model for all.",
     )
     keys_in_memory: int = Field(
         default=1_000_000,
         ge=1,
-        description="Number of keys whose models, or `aggregates`, are kept in memory, about 1 kB "
-        "each; those of all keys are in a file beside the snapshots. Without `snapshots`, "
+        description="Number of keys whose models, or `aggregates`, are in memory, about 1 kB "
+        "each; all keys are in a file beside the snapshots. Without `snapshots`, "
         "aggregates of more keys are forgotten.",
     )
 
@@ -605,19 +596,18 @@ class ContestSettings(SettingsGroup):
     challengers: JsonObject = Field(
         default_factory=dict,
         examples=[{"linear": {"learner": "package.module:attribute"}}],
-        description="Other learners that learn the same events, by name: each with `learner` and, "
-        "optionally, `learner_options`, `seed` and `on_failure` (`skip`, `restart` or `stop`). "
-        "The learner in `learner` predicts until a challenger is promoted.",
+        description="Other learners of the same events, by name: each with `learner` and, "
+        "optionally, `learner_options`, `seed` and `on_failure` (`skip`, `restart` "
+        "or `stop`). `learner` predicts until a challenger is promoted.",
     )
     promotion: Literal["never", "evidence"] = Field(
         default="never",
-        description="Whether a better challenger becomes champion without a command: `never`, or "
-        "by `evidence`, a confidence sequence. `iln-stream promote` works in both cases.",
+        description="Whether a better challenger becomes champion without a command: `never`, "
+        "or by `evidence`, a confidence sequence.",
     )
     mixture: bool = Field(
         default=False,
-        description="Add a contender, `mixture`: the weighted mean of all others, weighted as in "
-        "`infinite-layer`.",
+        description="Add a contender, `mixture`: the weighted mean of all others.",
     )
 
 
@@ -626,8 +616,9 @@ class SnapshotSettings(SettingsGroup):
 
     snapshots: Folder | None = Field(
         default=None,
-        description="Folder for snapshots: each learner's state and its position in the topic. A "
-        "run resumes from the newest snapshot, even after a crash. Unset: each run starts over.",
+        description="Folder for snapshots: each learner's state and its position in the log. A "
+        "run resumes from the newest snapshot, even after a crash. Unset: each run "
+        "starts over.",
     )
     snapshot_seconds: Seconds = Field(
         default=10.0, gt=0, description="Most seconds between two snapshots."
@@ -636,12 +627,13 @@ class SnapshotSettings(SettingsGroup):
     snapshot_pickle: bool = Field(
         default=False,
         description="Save, publish and load learners from outside this package as pickles. "
-        "Loading a pickle runs code: use only if nobody else can write to the folder.",
+        "Loading a pickle runs code: use only if nobody else can write to the "
+        "folder.",
     )
     publish: Folder | None = Field(
         default=None,
-        description="Folder for published versions of the learners, from which other processes "
-        "predict while learning continues. Unset: none.",
+        description="Folder for published versions of the learners, with which other processes "
+        "predict while learning continues.",
     )
     version_keep: int = Field(
         default=24,
@@ -671,13 +663,14 @@ class OutputSettings(SettingsGroup):
     prediction_intervals: NumberList = Field(
         default=(),
         description="Levels of the intervals published with each prediction, comma-separated: "
-        "with `0.9`, an interval that contains the label in 90 % of the cases. Unset: none.",
+        "an interval of `0.9` contains the label in 90 % of the cases.",
     )
     prediction_contributions: int = Field(
         default=0,
         ge=0,
-        description="Number of inputs to publish with each prediction, with their contributions "
-        "to it, largest first. It costs several hundred predictions per event. 0: none.",
+        description="Number of inputs to publish with each prediction, with their "
+        "contributions, largest first. It costs several hundred predictions per "
+        "event.",
     )
     prediction_challengers: bool = Field(
         default=False,
@@ -685,17 +678,17 @@ class OutputSettings(SettingsGroup):
     )
     transactional: bool | None = Field(
         default=None,
-        description="Publish predictions in transactions with their positions, so that readers of "
-        "committed records see each prediction exactly once. Otherwise predictions are published "
-        "at least once, and repeats are identical. Needs a log as source, and predictions to "
-        "`kafka:TOPIC` or `sqlite:PATH`. Unset: on for `sqlite:PATH`, where it costs nothing; "
-        "otherwise off.",
+        description="Publish predictions in transactions with their positions: readers of "
+        "committed records see each prediction exactly once. Otherwise predictions "
+        "are published at least once, and repeats are identical. Needs a log as "
+        "source and for predictions. Unset: on for `sqlite:PATH`, otherwise off.",
     )
     dead_letters: Address | None = Field(
         default=None,
         description="Where dead letters (records that could not be learned) go: `kafka:TOPIC`, "
-        "`sqlite:PATH#TOPIC` or a file. Unset: for a log, the topic `<topic>-dead-letters` beside "
-        "its own; otherwise the file `dead-letters.jsonl`.",
+        "`sqlite:PATH#TOPIC` or a file. Unset: for a log, the topic "
+        "`<topic>-dead-letters` beside its own; otherwise the file "
+        "`dead-letters.jsonl`.",
     )
 
     @field_validator("prediction_intervals")
@@ -713,14 +706,13 @@ class ServerSettings(SettingsGroup):
     )
     live: bool = Field(
         default=True,
-        description="Serve /live beside /metrics: the data of the page, with ids, predictions and "
-        "labels of the latest events and excerpts of dead letters.",
+        description="Serve /live beside /metrics: the data of the page, with ids, predictions "
+        "and labels of the latest events.",
     )
     page_port: Port | None = Field(
         default=None,
-        description="Port of a page that shows the learner in a browser; 0 picks a free one. The "
-        "page is that of `iln-stream page`, on `metrics_host`. Unset: no page. Needs the extra "
-        "`iln-stream[api]`.",
+        description="Port of a page that shows the learner in a browser, on `metrics_host`; 0 "
+        "picks a free one. Needs the extra `iln-stream[api]`.",
     )
 
 
@@ -739,7 +731,7 @@ class MetricSettings(SettingsGroup):
         default=None,
         max_length=20,
         examples=["MW"],
-        description="Unit of the label, which the page writes beside errors and on axes.",
+        description="Unit of the label, for the page.",
     )
     listeners: Attribute | None = Field(
         default=None,
@@ -752,13 +744,11 @@ class LoggingSettings(SettingsGroup):
 
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",
-        description="Minimum level of the log: `debug`, `info`, `warning` or `error`; `debug` "
-        "includes the Kafka client's log.",
+        description="Minimum level of the log: `debug`, `info`, `warning` or `error`.",
     )
     log_format: Literal["text", "json"] = Field(
         default="text",
-        description="`text`, or `json`: one object per line, with time, level, logger, message and "
-        "exception.",
+        description="`text`, or `json`: one object per line.",
     )
 
 

@@ -40,7 +40,7 @@ class ApiSettings(CommandSettings):
 
     models: Annotated[Path, "FOLDER"] = Field(
         default=Path("models"),
-        description="Folder with the versions that `iln-stream run --publish FOLDER` publishes.",
+        description="Folder of published versions, `publish` of the run.",
     )
     pin: Annotated[TextList, "VERSION"] = Field(
         default=(),
@@ -52,13 +52,13 @@ class ApiSettings(CommandSettings):
     answers: Address | None = Field(
         default=None,
         description="Where answers of `/predict` are recorded: a file (JSON lines), "
-        "`sqlite:PATH#TOPIC` or `kafka:TOPIC`. Unset: nowhere.",
+        "`sqlite:PATH#TOPIC` or `kafka:TOPIC`.",
     )
     events: Address = Field(
         default="sqlite:log.db",
         description="Log that events and labels are appended to: `sqlite:PATH`, "
-        "`sqlite:PATH#TOPIC` or `kafka:TOPIC`, the same address that the learner reads. Empty: "
-        "none, and the server only predicts.",
+        "`sqlite:PATH#TOPIC` or `kafka:TOPIC`, the address that the learner reads. "
+        "Empty: the server only predicts.",
     )
     host: str = Field(
         default="127.0.0.1",
@@ -68,8 +68,8 @@ class ApiSettings(CommandSettings):
     port: Port = Field(default=8080, description="Port to listen on; 0 picks a free one.")
     token_file: Path | None = Field(
         default=None,
-        description="File of bearer tokens, one per line; clients send one of them. The file is "
-        "read again when it changes. Unset: no token is needed.",
+        description="File of bearer tokens, one per line; clients send one of them. It is read "
+        "again when it changes. Unset: no token is needed.",
     )
     tls_certificate: Path | None = Field(
         default=None, description="Certificate chain (PEM) of the server. Unset: plain HTTP."
@@ -84,7 +84,7 @@ class ApiSettings(CommandSettings):
     body_bytes: int = Field(
         default=900_000,
         ge=1,
-        description="Largest request body in bytes; below the 1 MiB that Kafka accepts.",
+        description="Largest request body in bytes.",
     )
     batch_events: int = Field(default=1000, ge=1, description="Most events or labels in a request.")
     rate: float = Field(
@@ -99,15 +99,16 @@ class ApiSettings(CommandSettings):
         default=100_000,
         ge=1,
         description="Records that the learner may be behind the end of the log; beyond that, "
-        "events get a 429. Not enforced until a learner of this log has published a version.",
+        "events get a 429.",
     )
     interval_level: float = Field(
         default=0.9, gt=0, lt=1, description="Probability that an interval contains the label."
     )
     allow_pickle: bool = Field(
         default=False,
-        description="Load published learners that are pickles, such as River's. Loading a pickle "
-        "runs code: use only if nobody else can write to the folder `models`.",
+        description="Load published learners that are pickles, such as River's. Loading a "
+        "pickle runs code: use only if nobody else can write to the folder "
+        "`models`.",
     )
     bootstrap: str = Field(
         default="127.0.0.1:9092", description="Kafka brokers, host:port, comma-separated."
@@ -156,8 +157,8 @@ class PageSettings(CommandSettings):
     learner: str = Field(
         default="http://127.0.0.1:9108",
         pattern=r"^https?://[^@/?#]+/?$",
-        description="Address of the learner's metrics (`metrics_host` and `metrics_port` of "
-        "`iln-stream run`), without a path.",
+        description="Address of the learner's metrics (`metrics_host` and `metrics_port` of the "
+        "run).",
     )
     host: str = Field(
         default="127.0.0.1",
@@ -169,12 +170,10 @@ class PageSettings(CommandSettings):
         default=1.0,
         ge=0.1,
         le=60.0,
-        description="Seconds between two requests to the learner while a browser shows the page; "
-        "ten times as many while none does.",
+        description="Seconds between two requests to the learner; ten times as many while no "
+        "browser shows the page.",
     )
-    browsers: int = Field(
-        default=100, ge=1, description="Number of browsers that may show the page at the same time."
-    )
+    browsers: int = Field(default=100, ge=1, description="Most browsers at the same time.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info",
         description="Minimum level of the log: `debug`, `info`, `warning` or `error`.",

@@ -19,18 +19,18 @@ class SparkSettings(CommandSettings):
 
     checkpoint: str = Field(
         default="spark-checkpoint",
-        description="Folder of the checkpoint, a path or URL that all workers can reach. It holds "
-        "the state of all keys and the positions: a restart resumes from it.",
+        description="Folder of the checkpoint, a path or URL that all workers can reach: the "
+        "state of all keys and the positions. A restart resumes from it.",
     )
     prior: Path | None = Field(
         default=None,
-        description="Snapshot, or folder of one learner's snapshots, from which each key's "
-        "learner starts. Unset: a new learner as `learner` names it.",
+        description="Snapshot, or folder of snapshots, from which each key's learner starts. "
+        "Unset: a new learner as `learner` names it.",
     )
     prior_file: Path | None = Field(
         default=None,
-        description="File that keeps the prior of the first run; later runs read it. Unset: "
-        "`CHECKPOINT.prior.npz` beside the checkpoint, which must then be a local folder.",
+        description="File that keeps the prior of the first run. Unset: `CHECKPOINT.prior.npz` "
+        "beside the checkpoint, which must then be a local folder.",
     )
     by_key: str | None = Field(
         default=None,
@@ -40,8 +40,8 @@ class SparkSettings(CommandSettings):
     state_partitions: int = Field(
         default=8,
         ge=1,
-        description="Partitions of the state: the most workers that can learn at the same time. A "
-        "checkpoint keeps the number that it began with.",
+        description="Most workers that can learn at the same time. A checkpoint keeps the "
+        "number that it began with.",
     )
     most_records: int | None = Field(
         default=100_000, ge=1, description="Most records in a micro-batch."
@@ -55,7 +55,7 @@ class SparkSettings(CommandSettings):
     live_learners: int = Field(
         default=10_000,
         ge=1,
-        description="Most learners that a worker keeps in memory between micro-batches.",
+        description="Most learners that a worker keeps in memory.",
     )
     jars: Path | None = Field(
         default=None,

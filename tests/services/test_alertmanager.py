@@ -29,7 +29,11 @@ def alertmanager(tmp_path: Path) -> Path:
 def test_prometheus_accepts_the_page(tmp_path: Path) -> None:
     """Prometheus finds our rules, Alertmanager and a rule of one's own, as the page says."""
     (tmp_path / "rules.yml").write_text(RULES.read_text())
-    (tmp_path / "prometheus.yml").write_text(SCRAPING + ALERTING)
+    (tmp_path / "token").write_text("a token of the API")
+    shown = "/etc/prometheus/iln-token"
+    assert shown in SCRAPING
+    scraping = SCRAPING.replace(shown, str(tmp_path / "token"))
+    (tmp_path / "prometheus.yml").write_text(scraping + ALERTING)
     assert "1 rule files found" in promtool("check", "config", tmp_path / "prometheus.yml")
     (tmp_path / "own.yml").write_text(OWN_RULES)
     assert "SUCCESS" in promtool("check", "rules", tmp_path / "own.yml")

@@ -41,10 +41,12 @@ BLOCKS = _all_blocks()
 """The blocks of all pages, in their order."""
 
 
-def run_shell_blocks(name: str, folder: Path, **variables: str) -> list[str]:
-    """Run a page's shell blocks in a folder, one after the other; return what each printed."""
+def run_shell_blocks(
+    name: str, folder: Path, most: int | None = None, **variables: str
+) -> list[str]:
+    """Run a page's (first) shell blocks in a folder, in order; return what each printed."""
     outputs = []
-    for text in blocks(name, "sh"):
+    for text in blocks(name, "sh")[:most]:
         command = re.sub(r"^iln-stream ", f"{shlex.join(COMMAND)} ", text, flags=re.M)
         command = re.sub(r"^python ", f"{shlex.quote(sys.executable)} ", command, flags=re.M)
         done = subprocess.run(

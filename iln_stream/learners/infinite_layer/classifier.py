@@ -74,11 +74,10 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
     seed
         Seeds all randomness. None: drawn from the system's entropy.
     max_columns
-        The most input names given a column; the inputs of later names are left out and counted in
-        `n_overflowed`. Time and memory grow with its square. Inputs of value 1 are not left out:
-        those without a column, as the words of a text, and categories "field=category" beyond 32 of
-        a field, are hashed into a bounded table of effects on the prediction, and counted in
-        `n_hashed`.
+        The most input names given a column; time and memory grow with its square. Inputs of later
+        names are left out and counted in `n_overflowed`. Inputs of value 1 are not left out: those
+        without a column, as words of a text and categories beyond 32 of a field, are hashed and
+        counted in `n_hashed`.
     profile
         "accurate" or "fast".
 

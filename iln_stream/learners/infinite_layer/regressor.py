@@ -112,10 +112,10 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         differ if the noise is skewed: the median of a rare count is 0. Targets beyond six
         standard deviations count as if they lay there.
     max_columns
-        The most input names given a column; the inputs of later names are left out and counted in
-        `n_overflowed`. Time and memory grow with its square. Categories, inputs "field=category" of
-        value 1, are not left out: those without a column, beyond 32 of a field, are hashed into a
-        bounded table of effects on the prediction, and counted in `n_hashed`.
+        The most input names given a column; time and memory grow with its square. Inputs of later
+        names are left out and counted in `n_overflowed`. Categories, inputs "field=category" of
+        value 1, are not left out: those without a column, as beyond 32 of a field, are hashed and
+        counted in `n_hashed`.
 
     Notes
     -----

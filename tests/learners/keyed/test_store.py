@@ -87,7 +87,7 @@ def test_several_states_have_the_bytes_of_each():
         n = -(-len(numbers) // 8)
         assert data == struct.pack("<4sBBH", b"ilnk", 1, 12, n) + numbers.ljust(8 * n, b"\0")
     assert key_states_to_bytes([]) == []
-    assert len(key_state_to_bytes(new_row() + 1.0)) == 968  # the size that docs/keys.md states
+    assert len(key_state_to_bytes(new_row() + 1.0)) == 968  # about 1 kB, as docs/scaling.md says
 
 
 @pytest.mark.parametrize(

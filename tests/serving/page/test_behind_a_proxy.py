@@ -1,4 +1,4 @@
-"""The page behind nginx with the configuration of docs/page.md: TLS, a password, any path."""
+"""The page behind nginx with the configuration of docs/deploy.md: TLS, a password, any path."""
 
 import re
 import ssl
@@ -48,7 +48,7 @@ def proxy(tmp_path_factory):
     serving = Thread(target=page.run, daemon=True)
     serving.start()
     port = free_port()
-    (server,) = blocks("page.md", "nginx")
+    (server,) = blocks("deploy.md", "nginx")
     for shown, ours in (
         ("listen 443", f"listen 127.0.0.1:{port}"),
         ("http://127.0.0.1:8090", page.url.rstrip("/")),

@@ -24,7 +24,7 @@ from iln_stream.errors import IlnError
 from iln_stream.service import Service
 
 PAGE = "sources.md"
-TOPICS = ("orders", "orders-predictions", "orders-dead-letters")
+TOPICS = ("orders", "deliveries", "orders-predictions", "orders-dead-letters")
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +75,14 @@ def grant(secured, acls):
 
 
 def production(secured, folder, client="kafka-python"):
-    """Return the settings of production, with the page's login."""
+    """Return settings of two topics, like the page's, with the page's login."""
     return settings(
         secured,
         "SCRAM-SHA-512",
         folder,
-        topic="orders",
+        source="kafka:orders",
+        labels="kafka:deliveries",
+        pending_events=100,
         predictions="kafka:orders-predictions",
         transactional=True,
         snapshots=str(folder / "state"),
