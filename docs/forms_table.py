@@ -49,6 +49,7 @@ FORMS: tuple[tuple[str, str, str, dict[str, str], float | str], ...] = (
     ("in Czech", "31. ledna 2026", "time", {}, 1769817600.0),
     ("in Turkish", "31 Ocak 2026", "time", {}, 1769817600.0),
     ("AM and PM in Korean", "2026-01-31 오후 12:00", "time", {}, 1769860800.0),
+    ("a weekday", "Sa, 31.01.2026 um 12:00 Uhr", "time", {"date_order": "dmy"}, 1769860800.0),
     ("blanks after dots", "31. 1. 2026", "time", {"date_order": "dmy"}, 1769817600.0),
     ("in science notation", "1.7698608E+12", "time", {}, 1769860800.0),
     ("RFC 1123", "Sat, 31 Jan 2026 12:00:00 GMT", "time", {}, 1769860800.0),

@@ -9,16 +9,18 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
+from iln_stream.records.words import WORDS
+
 _MINUS = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{FULLWIDTH HYPHEN-MINUS}", "-"))
-_SPACES = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}"
-_APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
+_MARKS = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}'\u2019_"
 _PARTS = re.compile(
-    r"(?P<before>(?:[^\d.,+-]|(?<=[a-z])\.)*)(?P<sign>[+-]?)\s*(?P<currency>[^\d.,+-]*)"
-    rf"(?P<digits>[.,]?\d(?:[\d.,{_SPACES}{_APOSTROPHES}]*\d)?[.,]?)(?P<gap>\s*)(?P<after>.*?)"
+    r"(?P<before>(?:[^\d.,+-]|(?<=[a-z/])\.)*)(?P<sign>[+-]?)\s*(?P<currency>[^\d.,+-]*)"
+    rf"(?P<digits>[.,]?\d(?:[\d.,{_MARKS}]*\d)?[.,]?)(?P<gap>\s*)(?P<after>.*?)"
 )
 _SPREADSHEET = re.compile('="(?P<cell>.*)"|\'(?=[-+\\d.])')
 """How spreadsheets keep a number as text."""
-_CURRENCY = re.compile(r"[A-Z]{3}\s|(Rs|Fr|kr)\.?")
+_IN_BRACKETS = re.compile(r"([^\w(]*)\((.+)\)")
+_CURRENCIES = frozenset(WORDS["currencies"])
 _SCALE = re.compile(r"(K|k|M|B|bn|Bn|Mio|Mrd|million|billion)\b\.?\s*")
 _SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "Mio": 1e6, "million": 1e6} | dict.fromkeys(
     ("B", "bn", "Bn", "Mrd", "billion"), 1e9
@@ -37,8 +39,8 @@ class Amount(NamedTuple):
 @lru_cache
 def _grouped(decimal: str) -> re.Pattern[str]:
     """Return the pattern of digits with marks between thousands (or as in India) and decimals."""
-    mark = rf"[{'.' if decimal == ',' else ','}{_SPACES}{_APOSTROPHES}]"
-    groups = rf"\d{{1,3}}(?P<mark>{mark})\d{{3}}(?:(?P=mark)\d{{3}})*"
+    mark = rf"[{'.' if decimal == ',' else ','}{_MARKS}]"
+    groups = rf"[1-9]\d{{0,2}}(?P<mark>{mark})\d{{3}}(?:(?P=mark)\d{{3}})*"
     if decimal == ".":
         groups += r"|\d{1,2}(?:,\d{2})+,\d{3}"
     return re.compile(rf"(?:{groups}|\d+)?(?:\{decimal}\d*)?")
@@ -50,9 +52,8 @@ def amount(text: str, decimal: str = ".") -> Amount | None:
     Parameters
     ----------
     text
-        A number with a currency or a unit beside it, with marks between thousands (a comma or a
-        dot, blanks, apostrophes), with any minus sign, in parentheses (negative), or with K, M or
-        B for thousands, millions and billions.
+        A number with a unit, marks between thousands, any minus sign, parentheses (negative), or K,
+        M or B for thousands, millions and billions.
     decimal
         What stands before the decimals.
 
@@ -69,8 +70,8 @@ Amount(value=69210.0, unit=''), Amount(value=10951.0, unit='EUR'))
     text = (
         _SPREADSHEET.sub(r"\g<cell>", text.strip()).translate(_MINUS).lstrip("~\N{ALMOST EQUAL TO}")
     )
-    negative = text[:1] == "(" and text[-1:] == ")"
-    parts = _PARTS.fullmatch(text[1:-1].strip() if negative else text)
+    negative = (inside := _IN_BRACKETS.fullmatch(text)) is not None
+    parts = _PARTS.fullmatch("".join(map(str.strip, inside.groups())) if inside else text)
     if parts is None:
         return None
     digits, after = parts["digits"], parts["after"]
@@ -81,13 +82,13 @@ Amount(value=69210.0, unit=''), Amount(value=10951.0, unit='EUR'))
     found = _SCALE.match(after)
     if found and (len(found[1]) > 1 or not parts["gap"]):  # 300 K are Kelvin
         after, scale = after[found.end() :], _SCALES[found[1]]
-    if before and (after or not _is_currency(before + " ")):
+    if before and (after or not _is_currency(before)):
         return None
     if after and not _is_unit(after):
         return None
     if (digits[0] == "0" and digits[1:2].isdigit()) or not _grouped(decimal).fullmatch(digits):
         return None
-    marks = ("." if decimal == "," else ",") + _SPACES + _APOSTROPHES
+    marks = ("." if decimal == "," else ",") + _MARKS
     number = digits.translate(dict.fromkeys(map(ord, marks))).replace(decimal, ".")
     sign = -1.0 if negative != (parts["sign"] == "-") else 1.0
     return Amount(sign * round(float(number) * scale, 9), before or after)
@@ -95,7 +96,7 @@ Amount(value=69210.0, unit=''), Amount(value=10951.0, unit='EUR'))
 
 def _is_currency(text: str) -> bool:
     symbols = any(unicodedata.category(each) == "Sc" for each in text)
-    return (symbols and len(text) <= 5) or _CURRENCY.match(text) is not None
+    return (symbols and len(text) <= 5) or text.lower().rstrip(".") in _CURRENCIES
 
 
 def _is_unit(text: str) -> bool:

@@ -7,14 +7,16 @@ from contextlib import suppress
 from pydantic import TypeAdapter, ValidationError
 
 _CLOCK_OR_ISO = TypeAdapter(dt.timedelta)
-_UNITS = {"w": 604_800.0, "d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
+_UNITS = {"w": 604_800.0, "d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 _PART = re.compile(
-    r"(\d+(?:\.\d+)?)\s?(?:([wdhms])|(w)ks?|(w)eeks?|(d)ays?|(h)rs?|(h)ours?|(m)ins?|(m)inutes?"
+    r"(\d+(?:\.\d+)?)\s?(?:(ms|[wdhms])|(w)ks?|(w)eeks?|(d)ays?|(h)rs?|(h)ours?|(m)ins?|(m)inutes?"
     r"|(s)ecs?|(s)econds?)(?![a-z])\.?,?\s*",
     re.IGNORECASE,
 )
 """Weeks, days, hours, minutes or seconds."""
 _COMMA, _FRENCH = re.compile(r"(?<=\d),(?=\d)"), re.compile(r"(?<=\dh)(\d\d)$")
+_LAP = re.compile(r"(\d+):(\d\d[.,]\d+)")
+"""Minutes and seconds, as hours have no decimals below minutes."""
 _SHORT = re.compile(r"[+-]?\d:\d\d")
 
 
@@ -30,6 +32,8 @@ def seconds_of(text: str) -> float | None:
     (6000.0, 5400.0, None, None)
 
     """
+    if lap := _LAP.fullmatch(text.strip()):
+        text = f"{lap[1]}m {lap[2]}s"
     text = _FRENCH.sub(r"\1m", _COMMA.sub(".", text.strip()))
     parts = _PART.findall(text)
     if parts and not _PART.sub("", text):

@@ -21,6 +21,7 @@ from iln_stream.records.values import (
     check_type,
     is_missing,
 )
+from iln_stream.records.words import WORDS
 
 JOIN = " + "
 """Between the fields that make a time together."""
@@ -347,7 +348,7 @@ def late_labels(
         name: _texts(events, name).get(name, set()) & _texts(labels, name).get(name, set())
         for name in common
     }
-    name = max(found, key=lambda name: len(found[name]))
+    name = max(sorted(found), key=lambda name: (len(found[name]), name not in WORDS["times"]))
     n = len(found[name])
     return (name, target) if n >= _MET and 2 * n > min(len(labels), len(events)) else None
 

@@ -3,10 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from enum import StrEnum
-from itertools import chain, compress, islice, pairwise, takewhile
-from statistics import StatisticsError, correlation
+from itertools import chain, compress, pairwise, takewhile
+from statistics import StatisticsError, correlation, fmean, pvariance
+from time import time as now
 from typing import Any, Literal, NamedTuple, get_args
 
 from iln_stream.records.amounts import amount
@@ -26,7 +26,7 @@ from iln_stream.records.time_spans import (
     time_form,
     year_first,
 )
-from iln_stream.records.times import DateOrder, posix_seconds
+from iln_stream.records.times import DateOrder, joined
 from iln_stream.records.values import (
     NULLS,
     USUAL,
@@ -40,8 +40,8 @@ from iln_stream.records.values import (
 )
 from iln_stream.records.words import WORDS
 
-_DATE = re.compile(r"(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d{2})\b.*")
-_NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$|,\d+[eE]")
+_DATE = re.compile(r"(?:[^\W\d_]+\.?,?\s+)?(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d{2})\b.*")
+_NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$|,\d+[eE]|(\b0|\d{4}|\.\d{3}),\d")
 _THOUSANDS = re.compile(r"\D*[1-9]\d{0,2}([.,]\d{3})+\D*")
 _WITH_COMMA = Notation(decimal=",")
 
@@ -129,18 +129,23 @@ def _order(values: Sequence[str]) -> DateOrder | None:
     if not look_like_dates(values) or year_first(values):
         return None
     dates = [found for value in values if (found := _DATE.fullmatch(value))]
-    times: dict[DateOrder, list[float]] = {}
-    for order in get_args(DateOrder)[1:]:
-        with suppress(ValueError):
-            times[order] = [posix_seconds(f"{v[1]}/{v[3]}/{v[4]}", order) for v in dates]
+    days = [f"{each[1]}/{each[3]}/{each[4]}" for each in dates]
+    orders = get_args(DateOrder)[1:]
+    read = {o: [read_as(day, "time", Notation(date_order=o)) for day in days] for o in orders}
+    times = {o: [*map(float, found)] for o, found in read.items() if None not in found}  # type: ignore[arg-type]
     if len(times) < 2 or all(each[2] == "." for each in dates):
-        return next(iter(times), None)
+        # A spreadsheet takes days up to the 12th for months, and leaves other dates as texts.
+        for order, own in times.items():
+            (other,) = {*orders} - {order}
+            mixed = [a if b is None else b for a, b in zip(own, read[other], strict=True)]
+            return order if is_monotonic(own) or not is_monotonic(mixed) else None
+        return None
     in_order = [each for each in times if len(dates) > 2 and is_monotonic(times[each])]
     if len(in_order) == 2 and len(dates) >= 4 * len(set(times["dmy"])):  # several a day
         in_order = [min(times, key=lambda each: max(times[each]) - min(times[each]))]
     if len(in_order) == 2 and len({each[4] for each in dates}) > 1:  # the first of each month
-        days = {"dmy": {v[1] for v in dates}, "mdy": {v[3] for v in dates}}
-        in_order = [each for each in in_order if all(int(day) == 1 for day in days[each])]
+        firsts = {"dmy": {v[1] for v in dates}, "mdy": {v[3] for v in dates}}
+        in_order = [each for each in in_order if all(int(day) == 1 for day in firsts[each])]
     return in_order[0] if len(in_order) == 1 else None
 
 
@@ -154,10 +159,13 @@ _UNITS = {"quarter": "quarters", "week": "weeks", "day": "days_of_year"}
 """Names of parts of a year that is beside them, by the part."""
 _WORDS_OF_UNITS = [*chain(*(WORDS[words] for words in _UNITS.values()))]
 _TIME_WORDS = {*WORDS["time_words"], *_WORDS_OF_UNITS}
-_HOURS = re.compile(r"\d|[01]\d|2[0-4]|([01]\d|2[0-4])[0-5]\d")
+_HOURS = re.compile(r"(\d|[01]\d|2[0-4])((\.0)?|([0-5]\d){1,2})")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d{2}([:.]\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?")
+_PERIOD = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)$")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 """A word of a name: machine_no, machineNo and machine.no have two."""
+_UNIT = re.compile(r"\s*[(\[].*")
+"""Of a name, which begins with its word: Sales (EUR)."""
 _IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID|Uuid|UUID|Key)$")
 """Names of ids, if hardly a value repeats."""
 _ID_DISTINCT = 0.95
@@ -186,9 +194,11 @@ class Why(StrEnum):
     LABEL_BY_GUESS = "a guess: "
     HARDLY = "texts that hardly repeat"  # it is neither a number nor a class
     DIGITS = "classes with digits"
+    SPELLINGS = "classes that differ in capitals or blanks"
     CLASS_OR_NULL = "a class, or no value"
     # Categories:
     BY_NAME = "a code by its name"
+    BY_LABELS = "a code by its labels"
     ALSO_TEXTS = "numbers and other text"
     # Ignored:
     FREE = "free text"
@@ -204,6 +214,7 @@ class Why(StrEnum):
     AS_GIVEN = "as given"
     TIME = "a time"  # an input
     TIME_AS_NUMBER = "a number with the name of a time"  # an input, as there is no time
+    UNJOINED = "a time of day that is not read"  # an input beside a date
     PERCENT = "numbers with and without %"  # an input
     TOTALS = "totals among its values"
     NEWEST_FIRST = "newest first"  # times that can't be learned in order
@@ -371,6 +382,8 @@ class _Roles:
                 any(map(str.isdigit, as_text(value))) for value in self._present[name]
             )
             why = Why.DIGITS if has_digits else why
+            spelled = {as_text(value).strip().casefold() for value in self._present[name]}
+            why = Why.SPELLINGS if len(spelled) < each.n_distinct else why
             why = why if each.is_class else Why.HARDLY
             for text in _CLASSES & {*self._given.null_values} if each.is_class else ():
                 having = [name for name, seen in self._values.items() if text in seen]
@@ -387,7 +400,7 @@ class _Roles:
         named = own.features != FieldMapping().features
         inputs = [each for name in self._free if (each := self._fields[name]).role == "input"]
         free = [e for e in inputs if e.why != Why.TIME and not (named and own.is_feature(e.name))]
-        last = {each.name: each.name.rpartition(".")[2] for each in free}
+        last = {each.name: _UNIT.sub("", each.name).rpartition(".")[2] for each in free}
         by_name = [e for usual in _LABELS for e in free if last[e.name].lower() == usual]
         free = [each for each in free if each.n_distinct > 1] or [*free]
         free = [each for each in free if each.name.lower() not in _TIME_WORDS] or free
@@ -413,13 +426,21 @@ class _Roles:
         """Ignore inputs that count the records, as a time does; name copies of the label."""
         fields = [each for each in self._fields.values() if each.is_number]
         many = [each for each in fields if each.n_distinct >= _FEW]
+        classes = [e.name for e in self._fields.values() if e.role == "label" and e.is_class]
+        for each in [*self._fields.values()]:
+            is_open = each.role == "input" and each.why != Why.AS_GIVEN and each.n_distinct <= _FEW
+            if is_open and any(_tells(self._values[each.name], self._values[n]) for n in classes):
+                self._set(each.name, why=Why.COPY)
         labels = [self._numbers(each.name) for each in many if each.role == "label"]
         for each in [each for each in fields if each.role == "input"]:
             numbers = self._numbers(each.name)
-            if has_order and each.name in self._free and _counts(numbers):
+            repeats = _FEW < each.n_distinct <= each.n / 10 and each.why != Why.AS_GIVEN
+            if has_order and each.name in self._free and _counts(numbers[:1_000]):  # then gaps
                 self._set(each.name, role="ignored", type="auto", why=Why.COUNTS)
             elif any(each in many and _is_copy(numbers, label) for label in labels):
                 self._set(each.name, why=each.why if each.why == Why.AS_GIVEN else Why.COPY)
+            elif repeats and any(_are_codes(numbers, label) for label in labels):
+                self._set(each.name, type="category", why=Why.BY_LABELS)
 
     def _time_types(self) -> dict[str, FieldType]:
         """Return the types of the fields that are times, the likeliest first.
@@ -450,9 +471,10 @@ class _Roles:
         if dates:
             days = all_read_as(self._present[dates[0]], "time", self._given.notation)
             if len(set(days)) < len(days) and not any(time % 86_400 for time in days):
-                others = (name for name in self._free if name not in times)
+                others = (name for name in self._free if name != dates[0])
                 clocks = (name for name in others if _is_clock(name, self._present[name]))
-                return (dates[0], *islice(clocks, 1))
+                pairs = ((dates[0], name) for name in clocks)
+                return next(filter(self._joined_type, pairs), (dates[0],))
         else:
             by_word = {name.lower(): name for name in reversed(self._free)}
             for rows in (_PARTS, [_PARTS[0], _WORDS_OF_UNITS]):
@@ -471,7 +493,7 @@ class _Roles:
             return self._present.get(parts[0], [])
         columns = [self._values.get(name, ()) for name in parts]
         rows = zip(*columns, strict=False)
-        return [" ".join(map(as_text, row)) for row in rows if None not in row]
+        return [joined(map(as_text, row)) for row in rows if None not in row]
 
     def _assign_time(self, parts: Sequence[str], times: Mapping[str, FieldType]) -> None:
         """Give fields the role of the time, with its form, features, order and odd values."""
@@ -480,10 +502,12 @@ class _Roles:
         if not kind.startswith("time"):
             kind = times.get(JOIN.join(parts)) or self._joined_type(parts) or "time"
         present = self._joined(parts)
-        known = all_read_as(present, kind, given.notation)
+        mark = _mark_of_times(self._fields.get(first), present, kind, given.notation)
+        known = all_read_as([v for v in present if v != mark], kind, given.notation)
         odd = [value for value in present if read_as(value, kind, given.notation) is None]
         falls = step_of(known) and ordered_share(known) < 0.1
-        why = Why.NEWEST_FIRST if falls else Why.CALENDAR if has_odd_years(known) else ""
+        far = has_odd_years(known) or (known and min(known) > now() + _SOON)
+        why = Why.NEWEST_FIRST if falls else Why.CALENDAR if far else ""
         for place, name in enumerate(parts):
             if name in self._fields:
                 self._set(
@@ -492,22 +516,55 @@ class _Roles:
                     place=place, features=features_of(known),
                 )  # fmt: skip
         if first in self._fields:
-            self._set(first, n_odd=len(odd), odd=[*odd, ""][0])
+            self._set(first, n_odd=len(odd), odd=[*odd, ""][0], sentinel=mark)
+        if len(parts) == 1 and len({*known}) < len(known) and not any(t % 86_400 for t in known):
+            for name, each in self._fields.items():
+                if each.role == "input" and each.is_number and _is_named(name, WORDS["clocks"]):
+                    self._set(name, why=Why.UNJOINED)
         if not given.time_field:
             for name in times.keys() - {*parts}:  # a second time: how much later it is
                 is_later = len(parts) == 1 and times[name] == times[first] == "time"
                 later = f"time since {first}" if is_later else "time"
-                self._set(name, role="input", type=later, why=Why.TIME)
+                present = self._present[name]
+                odd = [v for v in present if read_as(v, times[name], given.notation) is None]
+                mark = _mark_of_times(self._fields[name], present, times[name], given.notation)
+                self._set(
+                    name, role="input", type=later, why=Why.TIME, sentinel=mark,
+                    n_odd=len(odd), odd=[*odd, ""][0],
+                )  # fmt: skip
+
+
+def _mark_of_times(
+    field: Field | None, present: Sequence[Any], kind: FieldType, notation: Notation
+) -> str | None:
+    """Return a time that comes again and again, many years from others: 1900-01-01."""
+    found = field and _without_sentinel(field, all_read_as(present, kind, notation))
+    if not (found and found.sentinel):
+        return None
+    end = float(found.sentinel)
+    marks = (as_text(value) for value in present if read_as(value, kind, notation) == end)
+    return next(marks) if min(abs(end - found.low), abs(end - found.high)) > _YEARS else None
+
+
+_SOON, _YEARS = 1.6e8, 3e8
+"""Five years from now, after which times are hardly meant, and ten years."""
 
 
 def _marks_of_missing(columns: Iterable[Sequence[Any]], notation: Notation) -> set[str]:
-    """Return texts that are the only ones of several fields of numbers: they mean no value."""
+    """Return texts that mean no value: the only ones of several fields of numbers, or often of one.
+
+    None is a value of another field.
+    """
     found: Counter[str] = Counter()
+    values: set[str] = set()
     for present in columns:
         texts = [str(value).strip() for value in present if _kind(value, notation) == "text"]
         if len(set(texts)) == 1 and len(texts) < len(present):
-            found[texts[0]] += 1
-    finite = {text for text in found if not text.lower().lstrip("+-").startswith("inf")}
+            often = _AGAIN <= len(texts) <= (1 - MOSTLY) * len(present)
+            found[texts[0]] += 1 + (often and not any(map(str.isdigit, texts[0])))
+        else:
+            values.update(texts)
+    finite = {text for text in found if not text.lower().lstrip("+-").startswith("inf")} - values
     return {text for text in finite if found[text] > 1 and not _is_amount(text, notation)}
 
 
@@ -533,6 +590,37 @@ def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) ->
         return False
 
 
+def _tells(values: Sequence[Any], labels: Sequence[Any]) -> bool:
+    """Return whether each of a few values comes with one class only."""
+    pairs = {*zip(map(str, values), map(str, labels), strict=False)}
+    known = {value for value, _ in pairs}
+    n_classes = len({label for _, label in pairs})
+    are_few = len(values) == len(labels) >= _FEW * len(known)
+    return are_few and 1 < n_classes <= len(pairs) == len(known)
+
+
+def _are_codes(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:
+    """Whether labels differ between whole numbers, and those of neighbours as much as of others.
+
+    Their variance is that of what they mean and that of chance, which is known from within.
+    """
+    groups: dict[float, list[float]] = {}
+    for number, label in zip(numbers, labels, strict=False):
+        if number is not None and label is not None and abs(label) < _LARGEST:
+            groups.setdefault(number, []).append(label)
+    n_turns = sum(a != b for a, b in pairwise(numbers))
+    are_whole = len(numbers) == len(labels) and all(map(float.is_integer, groups))
+    if not (are_whole and 1 < len(groups) <= n_turns / 4):  # one day's have much in common
+        return False
+    means = [fmean(groups[number]) for number in sorted(groups)]
+    chance = fmean(pvariance(group) / len(group) for group in groups.values())
+    differ, jump = pvariance(means), fmean((a - b) ** 2 for a, b in pairwise(means))
+    return differ > 4 * chance and jump - 2 * chance > 1.2 * (differ - chance)
+
+
+_LARGEST = 1e100
+"""Of labels, whose squares have to be finite."""
+
 _COUNTED = 0.95
 """Share of records that are one more than the one before."""
 
@@ -550,6 +638,10 @@ def _field(
     units = {each.unit for each in amounts.values()} - {""}
     n_numbers = sum(kind in _NUMERIC or value in amounts for value, kind in pairs if kind != "list")
     dressed, enough = "", MOSTLY * len(pairs)
+    texts = [value for value in present if isinstance(value, str)]
+    are_parts = any(map(_PART_NUMBER.fullmatch, texts)) and not any("." in text for text in texts)
+    if are_parts:
+        amounts = {}
     n_units = sum(each.unit != "" for each in amounts.values())
     if 2 * n_units < len(pairs) and all(len(unit) == 1 and unit.islower() for unit in units):
         units = {" ".join(sorted(units))} - {""}  # marks of footnotes: 12.3p beside 12.1
@@ -568,7 +660,6 @@ def _field(
     low, high = (min(finite), max(finite)) if mostly else _extremes(distinct)
     whole = bool(numbers) and all(map(float.is_integer, finite))
     code = Why.BY_NAME if whole and len(distinct) > 1 and named_as_code else ""
-    texts = [value for value in present if isinstance(value, str)]
     numbers_as_text = [value for value, kind in pairs if kind == "number as text"]
     n_zeros = sum(map(bool, map(_LEADING_ZERO.match, numbers_as_text)))
     sizes = {len(re.split(r"[.,]", text.strip())[0]) for text in numbers_as_text}
@@ -576,8 +667,9 @@ def _field(
     if n_zeros > _RARE * len(pairs) and (len(sizes) == 1 or not marked):
         code = "leading zeros"
         low, high = _extremes(distinct)
-    elif any(map(_PART_NUMBER.fullmatch, numbers_as_text)):
-        code = "" if any("." in str(value) for value in present) else "part numbers"
+    elif are_parts:
+        code = "part numbers"
+        low, high = _extremes(distinct)
     role, kind, why = _guess(present, kinds, len(distinct), code)
     if dressed and role != "ignored":
         plain = any(all_read_as([n for n in numbers if n not in amounts], "number", given.notation))
@@ -616,20 +708,25 @@ def _unread_times(name: str, texts: Sequence[str], why: str) -> str:
     if look_like_dates(texts):
         return Why.DATES
     forms = (_DATED, _CLOCK)
+    if len({*texts}) == 1:
+        return ""
     is_time = sum(any(f.fullmatch(text.strip()) for f in forms) for text in texts)
     has_digits = all(any(map(str.isdigit, text)) for text in texts)
     named = _is_named_time(name) and has_digits
     if is_time >= MOSTLY * len(texts) or named:
         return Why.UNREAD
-    has_number = why == Why.NEW and all(map(_NUMBER_WITHIN.fullmatch, texts))
-    return Why.SOME_NUMBERS if has_number else ""
+    forms_of = {_DIGITS.sub("#", text) for text in texts}
+    has_number = all("#" in f and f[:2] != "##" and not f[0].isalpha() for f in forms_of)
+    few = why in ("", Why.NEW) and len(forms_of) <= _FORMS < _FEW < len({*texts})
+    return Why.SOME_NUMBERS if has_number and few else ""
 
 
 def _is_total(text: str) -> bool:
     return re.sub(r"[\W_]", "", text).lower() in WORDS["totals"]
 
 
-_NUMBER_WITHIN = re.compile(r"\W*\d[\d., ]*\W*")
+_DIGITS, _FORMS = re.compile(r"\d[\d.,]*"), 5
+"""What varies in texts that are numbers, and how many ways to write them are looked at."""
 _LEADING_ZERO = re.compile(r"\s*[+-]*0\d")
 _RARE = 0.005
 """Share of numbers with leading zeros up to which they are slips among numbers, and no codes."""
@@ -711,6 +808,10 @@ def _time_type(
 ) -> FieldType | None:
     """Return the type with which most values are times; None: they are none."""
     texts = [_in_full(as_text(value).strip(), notation) for value in present]
+    ends = [[*map(int, found.groups())] for text in texts if (found := _PERIOD.search(text))]
+    spans = {(60 * (hour - h) + minute - m) % 1_440 for h, m, hour, minute in ends}
+    if len(spans) == 1 < len({(h, m) for h, m, *_ in ends}):
+        return None  # 00:00-01:00, 01:00-02:00 would be read as hours with offsets
     is_named = _is_named_time(name)
     unit = next((unit for unit, words in _UNITS.items() if _is_named(name, WORDS[words])), "")
     form = time_form(texts, is_text, is_named, "gps" if "gps" in name.lower() else unit)
@@ -731,8 +832,11 @@ def _in_full(text: str, notation: Notation) -> str:
 
 def _is_clock(name: str, present: Sequence[Any]) -> bool:
     """Whether the values are times of day: 14:30, or whole numbers with the name of hours."""
-    texts = [as_text(value).strip() for value in present]
+    texts = [joined(("", as_text(value).strip())).strip() for value in present]
+    digits = {(len(text.removesuffix(".0")) + 1) // 2 for text in texts if text.strip("0.")}
     hours = _is_named(name, WORDS["clocks"]) and all(map(_HOURS.fullmatch, texts))
+    # 30 beside 1230 is half past midnight, which would be read as an hour.
+    hours = hours and len(digits) == 1
     return len(texts) > 1 and (hours or all(_CLOCK.fullmatch(text) for text in texts))
 
 

@@ -24,6 +24,7 @@ from iln_stream.records.fields import CROSS, RECORDS_KEY, FieldMapping, UnseenFi
 from iln_stream.records.parsing import INDICATOR, flatten, parse_json
 from iln_stream.records.series import Earlier, Level, SeriesInputs
 from iln_stream.records.time_inputs import CALENDAR, Lags, TimeFeatures, names_of, time_zone_of
+from iln_stream.records.times import joined
 from iln_stream.records.values import (
     FieldType,
     Notation,
@@ -592,7 +593,7 @@ class MappedDecoder:
         if len(names) > 1:
             parts = [fields[name] for name in names]
             missing = any(map(self._is_missing, parts))
-            value = None if missing else " ".join(map(as_text, parts))
+            value = None if missing else joined(map(as_text, parts))
         if self._is_missing(value):
             return written
         assert self.mapping.time_field is not None

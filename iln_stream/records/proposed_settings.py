@@ -18,10 +18,14 @@ _BY_WHY = {
     "numbers nor classes. Name another target, or the type of its numbers (types).",
     Why.DIGITS: "target = {name} has {e.n_distinct} classes, such as {low}: if they are numbers, "
     "write them without further marks, in one unit.",
+    Why.SPELLINGS: "target = {name} has {e.why} alone: write each in one way.",
     Why.LABEL_BY_NAME: "target = {name} is the label {e.why}.{others}",
     Why.LABEL_BY_GUESS: "target = {name} is {e.why}, as no name says which is the label.{others}",
     Why.DATES: "{name} has dates with the year last, such as {low}: set date_order to dmy (day "
-    "first) or mdy (month first), and time_field or types.",
+    "first) or mdy (month first), and time_field or types. If a spreadsheet has swapped both in "
+    "some of them, correct these first.",
+    Why.UNJOINED: "{name} is taken as a number, such as {low}: if it is the time of day of a date "
+    "in another field, write it as 14:30, and name both in time_field.",
     Why.UNREAD: "{name} looks like times that are not read, such as {low}: name their form, as of "
     'strptime, in types ("time %d.%m.%Y %H:%M"), and the field in time_field.',
     Why.TIME_AS_NUMBER: "{name} is taken as a number, such as {low}, though it is named like a "
@@ -54,6 +58,8 @@ _REMARKS: dict[str, Callable[[Field], Any]] = {
     "target.": lambda e: (
         e.role == "label" and e.n_distinct == 1 < e.n and e.why != Why.CLASS_OR_NULL
     ),
+    "{name} has no value in {e.n_missing:,} records, which are only predicted: if that is the "
+    "other class, write it out.": lambda e: e.role == "label" and e.n_distinct == 1 and e.n_missing,
     "{name} has {e.n_distinct} different whole numbers: if they are classes, set learner = "
     '"infinite-layer-classifier".': lambda e: (
         e.role == "label" and e.maybe_code and not e.is_class and e.n_distinct > 1
@@ -73,6 +79,8 @@ _REMARKS: dict[str, Callable[[Field], Any]] = {
 _CODES = {
     Why.BY_NAME: "Whole numbers taken as categories, a guess from their names: {named}. If they "
     'are quantities, give them the type "number".',
+    Why.BY_LABELS: "Whole numbers taken as categories, as neighbours differ as much as others: "
+    '{named}. If they are quantities, give them the type "number".',
     Why.NEW_BY_NAME: "Whole numbers ignored as ids, a guess from their names: {named}, of which "
     "hardly one comes again. If they are quantities, take them out of ignore, and give them the "
     'type "number".',
@@ -135,7 +143,8 @@ def sentinels_of(fields: Sequence[Field]) -> list[str]:
 
 def _marked(fields: Iterable[Field]) -> list[Field]:
     """Return the fields with a value that may mean a missing one."""
-    given = [each for each in fields if each.sentinel and each.role in ("input", "label")]
+    roles = ("input", "label", "time")
+    given = [each for each in fields if each.sentinel and each.role in roles]
     return [each for each in given if each.why != Why.CLASS_OR_NULL]
 
 

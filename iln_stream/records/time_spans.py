@@ -13,10 +13,13 @@ from iln_stream.records.values import USUAL, FieldType, Notation, as_input
 _DAY = 86_400.0
 _FORMS = {
     4: ("%y%m",), 6: ("%Y%m", "%y%m%d", "%G%V"), 7: ("%m.%Y", "%Y.%m"),
-    8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"), 10: ("%Y%m%d%H",),
-    12: ("%Y%m%d%H%M",), 14: ("%Y%m%d%H%M%S",),
+    8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"), 10: ("%Y%m%d%H", "%y%m%d%H%M"),
+    12: ("%Y%m%d%H%M", "%d%m%Y%H%M"), 14: ("%Y%m%d%H%M%S", "%d%m%Y%H%M%S"),
 }  # fmt: skip
 """Of numbers, by how many characters they have."""
+
+_DISTINCT = {"%y%m": 12, "%y%m%d%H%M": 60}
+"""Values that have to be more: a few numbers, or POSIX seconds of a minute, may look so as well."""
 
 _ORDERS = (("%y", "%m", "%d"), ("%d", "%m", "%y"), ("%m", "%d", "%y"))
 
@@ -79,6 +82,8 @@ def time_form(texts: Sequence[str], is_text: bool, is_named: bool, unit: str) ->
     >>> time_form(["2/1990", "3/1990", "4/1990"], True, True, "")  # months: None
     >>> time_form(["45717", "45718"], False, True, "")
     'days since 1899-12-30'
+    >>> time_form([f"26010{1 + i // 24}{i % 24:02}00" for i in range(72)], False, True, "")
+    '%y%m%d%H%M'
     >>> time_form([f"Dez {year}" for year in range(10, 25)], True, False, "")
     '%b %y'
 
@@ -141,7 +146,8 @@ def _numeric_form(texts: Sequence[str], is_named: bool) -> str | None:
     size = sizes.pop() if len(sizes) == 1 else 0
     for form in _FORMS.get(size, ()):
         times = _times_in(form, texts)
-        if times and not has_odd_years(times) and (size > 4 or len(set(texts)) > 12):
+        enough = _DISTINCT.get(form, 0)
+        if times and not has_odd_years(times) and len(set(texts)) > enough:
             is_usual, grows = form.startswith("%Y"), is_monotonic(times)
             sure = is_usual and (size > 8 or (size == 8 and (is_named or grows)))
             if sure or (is_named and grows):

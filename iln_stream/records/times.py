@@ -7,7 +7,7 @@ as a day of this month, and swap day and month from one record to the next.
 import datetime as dt
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Literal
@@ -42,10 +42,11 @@ _NAME = r"(?P<name>[^\W\d_]{3,})\.?"
 _DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th|er|\.)?"
 _WEEK = r"(?:[CK]?W|wk|week|woche|sem(?:aine|ana)?|S(?=\d\d)|uge|uke)\.?[- ]?(?P<w>\d{1,2})"
 _WEEKDAY = r"(?:[^\W\d_]+\.?,?\s+)?"
+_DAY_OF_WEEK = r"(?:(?P<weekday>[^\W\d_]{2,})\.?,?\s+)?"
 _CLOCK = (
     r"(?:(?P<early>오전|上午|午前)|(?P<late>오후|下午|午後))?\s*"
-    r"(?P<h>\d{1,2})(?:[:.h]?(?P<min>\d{2})(?:[:.](?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?)?)?"
-    r"(?:\s*(?P<half>[ap])\.?\s?m\.?)?"
+    r"(?P<h>\d{1,2})(?:[:.h时時]?(?P<min>\d{2})分?(?:[:.]?(?P<s>\d{2})秒?(?:[.,:](?P<f>\d{1,9}))?)?)?"
+    r"(?:\s*(?P<half>[ap])\.?\s?m\.?|\s?(?:Uhr|h))?"
 )
 _ZONES = {
     name: hours
@@ -57,11 +58,16 @@ _ZONES = {
 }  # fmt: skip
 """Hours from UTC, of Europe, and of RFC 822."""
 _ZONE = (
-    rf"\s*(?P<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d{{2}}:?\d{{2}}|{'|'.join(_ZONES)})?"
-    r"(?:\[[\w/+-]+\])?"
+    r"\s*(?P<zone>Z|(?:UTC|GMT)?[+-]\d{2}:?\d{2}|(?:UTC|GMT)(?:[+-]\d\d?)?"
+    rf"|{'|'.join(_ZONES)})?"
+    r"(?:\[[\w/+-]+\]|\s*\([\w ]+\)|(?:(?<=[+-]\d{4})|(?<=[+-]\d\d:\d\d))\s[A-Z]{3,4}"
+    r"|\s+[-\u2013]\s+\d\d?[:.]\d\d(?:[:.]\d\d)?)?"
 )
+"""After it may stand its name, or the end of a period of the day."""
+_BEFORE_CLOCK = r"(?:T|_|,?\s+(?:(?:um|at|à|@)\s+|-\s+(?=\d\d?[:h]))?|:|-)\s*"
 _DATES = (
-    rf"{_YEAR}[-/. 年]\s?(?P<m>\d{{1,2}})[-/. 月]\s?(?P<d>\d{{1,2}})[.日]?",
+    rf"{_DAY_OF_WEEK}{_YEAR}[-/. 年]\s?(?P<m>\d{{1,2}})[-/. 月]\s?(?P<d>\d{{1,2}})[.日]?"
+    r"(?:\s?\([^\W\d_]+\))?",
     rf"{_YEAR}(?P<m>\d{{2}})(?P<d>\d{{2}})",
     rf"{_WEEKDAY}{_DAY}(?:[-/ .]|de )*{_NAME}(?:[-/ .,]|del? )*{_OTHER_YEAR}",
     rf"{_WEEKDAY}{_NAME}[-/ .]*{_DAY},?[-/\s]+{_YEAR}",
@@ -75,15 +81,15 @@ _DATES = (
     rf"{_WEEK}[-/ .,]+{_YEAR}",
 )
 _ORDERED = {
-    "dmy": rf"(?P<d>\d{{1,2}})(?P<sep>[-/.]\s?)(?P<m>\d{{1,2}})(?P=sep){_OTHER_YEAR}",
-    "mdy": rf"(?P<m>\d{{1,2}})(?P<sep>[-/.]\s?)(?P<d>\d{{1,2}})(?P=sep){_OTHER_YEAR}",
+    "dmy": rf"{_DAY_OF_WEEK}(?P<d>\d{{1,2}})(?P<sep>[-/.]\s?)(?P<m>\d{{1,2}})(?P=sep){_OTHER_YEAR}",
+    "mdy": rf"{_DAY_OF_WEEK}(?P<m>\d{{1,2}})(?P<sep>[-/.]\s?)(?P<d>\d{{1,2}})(?P=sep){_OTHER_YEAR}",
 }
 
 
 @lru_cache
 def _forms(order: DateOrder) -> tuple[re.Pattern[str], ...]:
     dates = _DATES if order == "ymd" else (_ORDERED[order], *_DATES)
-    texts = [rf"{date}(?:(?:T|,?\s+|:|-)\s*{_CLOCK}{_ZONE})?" for date in dates]
+    texts = [rf"{date}(?:{_BEFORE_CLOCK}{_CLOCK}{_ZONE})?" for date in dates]
     texts.append(rf"{_WEEKDAY}{_NAME}\s+{_DAY}\s+{_CLOCK}{_ZONE}\s+{_YEAR}")  # of `date`
     return tuple(re.compile(text, re.IGNORECASE) for text in texts)
 
@@ -95,11 +101,8 @@ def posix_seconds(value: float | str, order: DateOrder = "ymd") -> float:
     ----------
     value
         A number of seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by
-        size (below 1e11, 1e14, 1e17), also as text; or a date or time in ISO 8601, such as
-        `2026-01-31`, `2026-01-31T12:00:00Z`, `2026-01-31 12:00:00.25+02:00`, also with slashes
-        instead of hyphens; or 8, 12 or 14 digits, `20260131`, `20260131120000`; or a time with the
-        name of its month, a month, a quarter, and times of day with AM or PM. A time without
-        an offset is in UTC; 24:00 is the end of the day.
+        size (below 1e11, 1e14, 1e17), also as text; or a date or time of one of the forms in the
+        table of docs/fields.md. Without an offset it is in UTC; 24:00 is the end of the day.
     order
         `dmy` also takes `31.12.2026` and `31/12/26 14:30`, `mdy` `12/31/2026`.
 
@@ -170,6 +173,8 @@ def _moment(parts: dict[str, str | None]) -> dt.datetime:
     year = int(digits)
     if len(digits) == 2:
         year += 1900 if year >= 69 else 2000  # as POSIX says
+    if (name := parts.get("weekday")) and not _begin_with(name, "weekdays"):
+        raise ValueError(_EXPECTED)  # a word for a total, for instance
     if name := parts.get("name"):
         month = _month(name)
     elif quarter := parts.get("q"):
@@ -190,27 +195,49 @@ def _moment(parts: dict[str, str | None]) -> dt.datetime:
         year, month, day = dt.date.fromisocalendar(year, int(week), 1).timetuple()[:3]
     moment = dt.datetime(year, month, day, 0 if is_end else hour, minute, second, micro)
     zone = (parts.get("zone") or "").upper().removeprefix("UTC").removeprefix("GMT")
-    if zone in _ZONES:
-        zone = f"{_ZONES[zone]:+03}00"
+    if zone in _ZONES or len(zone) in (2, 3):
+        zone = f"{int(_ZONES.get(zone, zone)):+03}00"
     if zone not in ("", "Z"):
         moment = moment.replace(tzinfo=dt.datetime.strptime(zone, "%z").tzinfo)
     return moment + dt.timedelta(days=is_end)
 
 
-@lru_cache
 def _month(name: str) -> int:
     """Return the number of the month with this name, or whose name begins so."""
-    wanted = _plain(name)
-    found = (at for at, each in enumerate(WORDS["months"]) if _plain(each).startswith(wanted))
-    if (at := next(found, None)) is None:
+    if not (found := _begin_with(name, "months")):
         raise ValueError(_EXPECTED)
-    return at % 12 + 1
+    return found[0] % 12 + 1
+
+
+@lru_cache
+def _begin_with(name: str, words: str) -> Sequence[int]:
+    """Return the places of the words that a name is, or begins."""
+    wanted = _plain(name)
+    return [at for at, each in enumerate(WORDS[words]) if _plain(each).startswith(wanted)]
 
 
 def _plain(name: str) -> str:
     """Return a name in lower case and without accents; März may be Maerz or Marz."""
     text = unicodedata.normalize("NFKD", name.lower().replace("ae", "a"))
     return "".join(each for each in text if not unicodedata.combining(each))
+
+
+_FILLER = re.compile(
+    r"[T ](?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00)? AM)(?= )|(?<= \d)\.0$|(?<= \d\d)\.0$"
+    r"|(?<= )(?:(?:1899|19[07]0)-\d\d-\d\d|\d\d?([/.])\d\d?\1(?:1899|19[07]0))[T ]"
+)
+"""What programs add: midnight to a date, a first day to a time of day, decimals to an hour."""
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return the text of a time whose date and time of day are fields of their own.
+
+    >>> from iln_stream.records.times import joined
+    >>> joined(["2026-01-31 00:00:00", "1899-12-30 13:00:00"])
+    '2026-01-31 13:00:00'
+
+    """
+    return _FILLER.sub("", " ".join(texts))
 
 
 _SINCE = re.compile(r"(days|hours|minutes|seconds|ticks) since (\S+)")

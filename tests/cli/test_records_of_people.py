@@ -291,6 +291,37 @@ FILES = {
         {"types": {"month": "time %y%m"}, "time_features": ["day_of_year"]}),
     "months as names of columns": ("a.csv", text(["n", "2025-11", "2025-12"], [
         range(N), TEMP, LOAD]), {"target": "2025-12"}),
+    "three decimals": ("a.csv", text(["kg", "load"], [
+        [f"{i / 50:.3f}".replace(".", ",") for i in range(N)],
+        [f"{v:,.3f}".translate(str.maketrans(".,", ",.")) for v in LOAD]], ";"),
+        {"decimal": ",", "types": {"kg": "number"}}),
+    "codes that begin with capitals": ("a.csv", text(["sku", "temp", "load"], [
+        [f"SKU{i % 9}" for i in range(N)], TEMP, LOAD]), {"types": {"temp": "number"}}),
+    "part numbers and others": ("a.csv", text(["hex", "load"], [["3E7", "45", "7f"] * 20, LOAD]),
+                                {"target": "load", "types": {"hex": "category"}}),
+    "time of day in digits": ("a.csv", text(["DATE", "TIME", "load"], [
+        [f"{h:%Y%m%d}" for h in HOURS], [h.hour * 100 for h in HOURS], LOAD]),
+        {"time_field": "DATE + TIME", "time_features": ["hour", "weekday"]}),
+    "midnight and a first day": ("a.csv", text(["date", "time", "load"], [
+        [f"{h:%m/%d/%Y 0:00}" for h in HOURS], [f"{h:12/30/1899 %I:%M:%S %p}" for h in HOURS],
+        LOAD]), {"time_field": "date + time", "time_features": ["hour", "weekday"]}),
+    "weekdays before": ("a.csv", text(["at", "load"], [
+        [f"{('Fr', 'Sa', 'So', 'Mo')[h.day % 4]}. {h:%d.%m.%Y um %H:%M Uhr}" for h in HOURS],
+        LOAD]), {"time_field": "at", "date_order": "dmy"}),
+    "a word for what is missing in one field": ("a.csv", text(["temp", "load"], [
+        ["lost" if i % 12 == 5 else v for i, v in enumerate(TEMP)], LOAD]),
+        {"types": {"temp": "number"}, "null_values": [*NULLS, "lost"]}),
+    "blanks before quotes": ("a.csv", text(["at", '"temp"', "load"], [
+        ISO, [f'"{v}"' for v in TEMP], LOAD], ", "), {"types": {"temp": "number"}}),
+    "backslashes before quotes": ("a.csv", text(["at", "note", "load"], [
+        ISO, [rf'"say \"hi\", {i % 3}"' for i in range(N)], LOAD]), {"time_field": "at"}),
+    "drawn lines": ("a.txt", text(["", "at", "load", ""], [N * [""], ISO, LOAD, N * [""]], "|",
+                                  "+---+---+\n").replace("at|load|\n", "at|load|\n|---+---|\n")
+                    + "+---+---+\n", {"time_field": "at", "target": "load"}),
+    "no header, times first": ("a.csv", text([], [ISO, TEMP, LOAD]),
+                               {"columns": ["column_1", "column_2", "column_3"]}),
+    "a label with its unit": ("a.csv", text(["at", "Sales (EUR)", "temp"], [ISO, LOAD, TEMP]),
+                              {"target": "Sales (EUR)"}),
     "an id alone": ("a.csv", text(["id", "load"], [[f"k{i}" for i in range(N)], LOAD]),
                     {"target": "load", "ignore": ["id"]}),
 }  # fmt: skip
@@ -377,6 +408,31 @@ REMARKS = {
                        '"temp" is no number (numbers and texts that hardly repeat)'),
     "ranges": (["temp", "load"], [TEMP, [f"{i // 2}-{i // 2 + 5}" for i in range(N)]],
                'target = "load" has 30 classes, such as'),
+    "ranges of hours": (["at", "load"], [
+        [f"{h:%Y-%m-%d %H:00}-{h.hour + 1:02}:00" for h in HOURS], LOAD],
+        '"at" looks like times that are not read, such as "2026-03-01 00:00-01:00"'),
+    "days that a spreadsheet took for months": (["at", "load"], [
+        [f"{h:%m/%d/%Y}" if h.day <= 12 else f"{h:%d/%m/%Y}" for h in DAYS], LOAD],
+        '"at" has dates with the year last'),
+    "half past midnight as 30": (["date", "time", "load"], [
+        [f"{h:%Y-%m-%d}" for h in HOURS], [h.hour * 100 + 30 for h in HOURS], LOAD],
+        '"time" is taken as a number, such as 30.0: if it is the time of day'),
+    "the future": (["at", "load"], [[f"{d.year + 60}-{d:%m-%d}" for d in DAYS], LOAD],
+                   '"at" has times such as "2086-'),
+    "other durations": (["way", "load"], [[f"{i} Std. {i % 7} Min." for i in range(N)], LOAD],
+                        '"way" is no number (numbers and texts that hardly repeat)'),
+    "a first day": (["at", "end", "load"], [[f"{d:%Y-%m-%d}" for d in DAYS], [
+        "1900-01-01" if i % 4 else f"{d:%Y-%m-%d}" for i, d in enumerate(DAYS)], LOAD],
+        '"end" is 1900-01-01 again and again, far from others: null_values says'),
+    "a second time with others": (["at", "end", "load"], [[f"{d:%Y-%m-%d}" for d in DAYS], [
+        f"{d:%Y-%m-%d}" if i % 9 else "0000-00-00" for i, d in enumerate(DAYS)], LOAD],
+        '"end": 7 of 60 values are no numbers, the first is "0000-00-00"'),
+    "a class that is empty": (["a", "load"], [TEMP, ["yes", ""] * 30],
+                              '"load" has no value in 30 records'),
+    "Yes and yes": (["a", "load"], [TEMP, ["yes", "Yes", "no"] * 20],
+                    'target = "load" has classes that differ in capitals or blanks'),
+    "a copy of a class": (["why", "load"], [["price", ""] * 30, ["left", "stays"] * 30],
+                          '"why" says what the label says'),
     "999.9": (["a", "load"], [[999.9 if i % 9 == 0 else v for i, v in enumerate(TEMP)], LOAD],
               '"a" is 999.9 again and again'),
 }  # fmt: skip

@@ -57,3 +57,10 @@ def test_gaps_are_no_late_labels():
     gaps = [{"day": i // 2, "a": None if i % 2 else i, "b": i if i % 2 else None} for i in range(9)]
     found = [late_labels(gaps[:n], "b", []) for n in (2, 4, 9)]
     assert found == [None, None, ("day", "b")]
+
+
+def test_a_time_is_no_id_of_late_labels():
+    """If the time of an event is as distinct as its id, and comes with the label, too."""
+    both = [{"at": f"2026-01-0{i}", "tx": i} for i in range(1, 9)]
+    events, labels = ([each | more for each in both] for more in ({"ad": 7}, {"paid": 1.5}))
+    assert late_labels([*events, *labels], None, []) == ("tx", "paid")

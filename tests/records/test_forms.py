@@ -52,11 +52,26 @@ def test_another_unit_is_refused():
 
 
 @pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [*((text, "time", 1769860800.0) for text in (
+        "Jan 31, 2026 @ 12:00:00.000", "January 31, 2026 at 12:00 PM", "2026年1月31日 12时00分00秒",
+        "Sat Jan 31 2026 12:00:00 GMT+0000 (Coordinated Universal Time)", "2026-01-31_12:00",
+        "2026-01-31 13:00:00 +0100 CET", "2026-01-31 13:00 GMT+1", "2026/01/31(土) 12:00",
+        "20260131 120000", "2026-01-31 12:00 - 13:00",
+     )), ("$(1,204.5)", "amount in $", -1204.5), ("1_204", "amount", 1204.0),
+     ("120 ms", "duration", 0.12), ("1:23.5", "duration", 83.5)],
+)  # fmt: skip
+def test_further_forms(text, kind, value):
+    """What browsers, logs and people in other countries write."""
+    assert as_input("a", text, kind) == value
+
+
+@pytest.mark.parametrize(
     ("value", "order"),
     [*((value, "ymd") for value in (
         "31/12/2026", "31.12.26", "12/31/2026", "marble 1 2026", "may 12", "13:00 PM 2026-01-01",
         "25:00", "2026-01-01 13:00 PM", "2026-01-01 24:30", "2026-13-01", "2026-01-01 12:00 XYZ",
-        "room 12", "", "soon", "nan", 1e30, -9e10, 10**400, float("nan"), "1e30", "9" * 400,
+        "Sum 2026-01-31", "", "soon", "nan", 1e30, -9e10, 10**400, float("nan"), "1e30", "9" * 400,
         "0001-01-01T00:00:00+02:00", "9999-12-31T23:59:59-05:00",
      )), ("12/31/2026", "dmy"), ("31.12/2026", "dmy"), ("1.1.2026 noon", "dmy")],
 )  # fmt: skip

@@ -117,6 +117,16 @@ def test_how_codes_are_named(name, is_code):
     assert field([i / 4 for i in range(200)], name).type == "auto"  # no whole numbers
 
 
+@pytest.mark.parametrize(("effect", "kind"), [(lambda i: i * 17 % 23, "category"), (float, "auto")])
+def test_codes_by_their_labels(effect, kind):
+    """Of more than 20 whole numbers those are codes whose labels differ between neighbours as much
+    as between others; labels that grow with the number are those of a quantity."""
+    rng = np.random.default_rng(0)
+    routes = rng.integers(100, 123, 600).tolist()
+    found = inspect_fields([{"route": i, "load": effect(i) + rng.normal()} for i in routes])
+    assert found[0].type == kind
+
+
 def test_possible_codes():
     """Few different whole numbers may be codes; many, two, fractions and texts are no question."""
     records = [

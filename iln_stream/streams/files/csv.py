@@ -179,12 +179,14 @@ class _Table(NamedTuple):
 def _format(separator: str, lines: Sequence[str]) -> dict[str, Any]:
     """Return the arguments of `csv.reader`; any number of blanks separates.
 
-    Quotes are single ones if the names of the columns, on the first of the lines, have such.
+    Quotes are single ones if the names of the columns, on the first of the lines, have such; blanks
+    before them, and backslashes before those within cells, are no part of cells.
     """
     return {
         "delimiter": SEPARATORS[separator],
-        "skipinitialspace": separator == "blank",
+        "skipinitialspace": separator == "blank" or any(map(_BLANK_BEFORE_QUOTE.search, lines)),
         "quotechar": "'" if lines and _SINGLE_QUOTES.fullmatch(lines[0]) else '"',
+        "escapechar": "\\" if any(map(_ESCAPED.search, lines)) else None,
     }
 
 
@@ -223,7 +225,7 @@ class Layout(NamedTuple):
     # values, they are the separators at the ends of lines, and no columns.
     columns: list[str]
     n_before: int  # lines before the first record
-    has_comments: bool  # whether lines that begin with # are comments, as one before the table does
+    passed_over: str  # the pattern of lines that are comments, as one before the table, or drawn
 
 
 LONGEST_LINE = 16 << 20
@@ -239,11 +241,17 @@ _COMMENT = "#"
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 """A byte order mark; of files that were joined each has one."""
 _SINGLE_QUOTES = re.compile(r"('[^']+'[\s,;|]+)+")
+_BLANK_BEFORE_QUOTE = re.compile(r'[,;|\t] "')
+_ESCAPED = re.compile(r'(?<![\\"])\\"(?=[^,;|\t\r\n"])')
+"""In a path that ends with a backslash, a separator follows the quote."""
+_RULE = re.compile(r"[-+|=:\s]*-{3}[-+|=:\s]*$")
+"""A line that is drawn, as database clients do below the header and around the table."""
 _MARKS = re.compile(r"(?<=\w)([^\w\s.'\"+-]+)(?=[-\w])")
 _NO_ROWS = {
     r"<(!doctype|html|\?xml)": "a page in HTML or XML, no CSV file: download it again",
     r"@relation": "in ARFF: read it with scipy.io.arff or OpenML, and write it as CSV",
-    r"[^\s:]+( \d+:\S+)+\s": "in LIBSVM's form: read it with scikit-learn, and write it as CSV",
+    r"[-+]?\d+(\.\d+)?( [1-9]\d*:\S+)+\s": "in LIBSVM's form: read it with scikit-learn, and "
+    "write it as CSV",
 }
 """What begins so is no file of rows."""
 _SEPARATOR_LINE = re.compile(r"sep=.\s*")
@@ -370,7 +378,10 @@ def _table_lines(lines: Sequence[str]) -> dict[int, str]:
     return {
         number: line
         for number, line in enumerate(lines, start=1)
-        if line.strip() and not _SEPARATOR_LINE.fullmatch(line.strip()) and line not in comments
+        if line.strip()
+        and not _SEPARATOR_LINE.fullmatch(line.strip())
+        and line not in comments
+        and not _RULE.fullmatch(line)
     }
 
 
@@ -424,7 +435,8 @@ def _layout(name: str, lines: Sequence[str], separator: str, given: Sequence[str
             stacklevel=2,
         )
     columns = _named(name, header, rows[len(units) :])
-    return Layout(form, in_file, columns, ends[n + len(units)], bool(comments))
+    marks = ([_COMMENT] if comments else []) + [_RULE.pattern] * any(map(_RULE.fullmatch, lines))
+    return Layout(form, in_file, columns, ends[n + len(units)], "|".join(marks))
 
 
 def _outer_header(
@@ -524,8 +536,9 @@ def _rows(path: Path, layout: Layout) -> Iterator[_Row | None]:
         lines = _lines(opened, path.name, seen)
         for _ in islice(lines, layout.n_before):
             pass
-        if layout.has_comments:
-            lines = ("\n" if line.startswith(_COMMENT) else line for line in lines)
+        if layout.passed_over:
+            is_none = re.compile(layout.passed_over).match
+            lines = ("\n" if is_none(line) else line for line in lines)
         rows = csv.reader(lines, strict=True, **layout.form)
         try:
             yield from _closed(rows, seen, layout)
