@@ -418,7 +418,8 @@ class Read:
 def made(name: str, folder: Path) -> Run | Read:
     """Return the case of a name, in a folder of its own."""
     case = next((each for each in CASES if each.name == name), None)
-    found = Read(folder, name) if case is None else (Served if name == "serve" else Run)(case, folder)
+    kind = Served if name == "serve" else Run
+    found = Read(folder, name) if case is None else kind(case, folder)
     gc.freeze()
     return found
 
