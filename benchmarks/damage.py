@@ -265,7 +265,8 @@ class Run:
         x: list[dict[str, Any]] = [{f"shop=s{k}": 1.0, "a": k / 10} for k in range(8)]
         if "keys" in state:
             x = [{"shop": f"s{k}", "a": k / 10} for k in range(8)]
-            del state["keys"]["generation"]  # counts snapshots; a lost one is not written again
+            for count in ("generation", "transactions"):  # a lost snapshot is not written again
+                del state["keys"][count]
         predictions = [learner.predict_one(each) for each in x]
         waiting = snapshot.state["pending"]
         found = {"learner": state, "waiting": waiting, "predictions": predictions}
