@@ -110,11 +110,6 @@ class ArrivalOrder:
     inputs, time_of
         As in `Sequencer`; each partition is opened where reading resumes.
 
-    Attributes
-    ----------
-    order_id : str
-        Of the journal: that of the snapshot, or a new one.
-
     """
 
     def __init__(
@@ -143,6 +138,7 @@ class ArrivalOrder:
             _check_order(written, resumed, self._bound, (older or folder).path)
         needed = after(_within(written, inputs), self._bound)
         self.order_id = order_id or uuid4().hex
+        """Of the journal."""
         self._journal = Journal(folder.path / f"{epoch:06}.journal", needed, self.order_id)
         if older is None:
             for old in journals:

@@ -131,46 +131,34 @@ def _bytes_in_lists(path: Path, file: Any) -> list[int]:
     lists = [k for k in columns if file.schema.column(k).max_repetition_level]
     if not lists:
         return [0] * file.num_row_groups
-    # pyarrow knows it, but aborts if it is damaged.
-    with path.open("rb") as opened:
+    with path.open("rb") as opened:  # pyarrow aborts where this part of the footer is damaged
         opened.seek(-8, os.SEEK_END)
         opened.seek(-8 - int.from_bytes(opened.read(4), "little"), os.SEEK_END)
         footer = io.BytesIO(opened.read())
     try:
-        groups = [group[1] for group in _thrift(footer, _STRUCT)[4]]
-        return [8 * sum(int(columns[k][3][5]) for k in lists) for columns in groups]
+        groups = _thrift(footer, 12)[4]
+        return [8 * sum(int(group[1][k][3][5]) for k in lists) for group in groups]
     except (TypeError, RecursionError) as error:
         raise ValueError("its footer is damaged") from error
 
 
-_STRUCT = 12
-
-
 def _thrift(data: BinaryIO, kind: int) -> Any:
-    """Read a value in Thrift's compact protocol, in which Parquet's footer is; a struct by number.
-
-    At the end of the data it raises an IndexError.
-    """
-    match kind:
-        case 3:
-            return data.read(1)[0]
-        case 4 | 5 | 6:
-            return (n := _unsigned(data)) >> 1 ^ -(n & 1)
-        case 7:
-            return data.read(8)[7]
-        case 8:
-            return data.read(_unsigned(data))
-        case 9 | 10:
-            head = data.read(1)[0]
-            length = head >> 4 if head < 0xF0 else _unsigned(data)
-            return [_thrift(data, head & 15) for _ in range(length)]
-        case 12:
-            fields, number = {}, 0
-            while head := data.read(1)[0]:
-                number = number + (head >> 4) if head > 15 else _thrift(data, 4)
-                fields[number] = head & 15 == 1 if head & 15 < 3 else _thrift(data, head & 15)
-            return fields
-    raise ValueError(f"its footer has a value of the unknown kind {kind}")
+    """Read a value in Thrift's compact protocol: a list, a struct by number, bytes or a number."""
+    if kind in (9, 10):
+        head = data.read(1)[0]
+        length = head >> 4 if head < 0xF0 else _unsigned(data)
+        return [_thrift(data, head & 15) for _ in range(length)]
+    if kind == 12:
+        fields, number = {}, 0
+        while head := data.read(1)[0]:
+            number = number + (head >> 4) if head > 15 else _thrift(data, 4)
+            fields[number] = head & 15 < 3 or _thrift(data, head & 15)  # below 3: a truth value
+        return fields
+    if kind == 8:
+        return data.read(_unsigned(data))
+    if kind in (4, 5, 6):
+        return (n := _unsigned(data)) >> 1 ^ -(n & 1)
+    return data.read({3: 1, 7: 8}[kind])[0]
 
 
 def _unsigned(data: BinaryIO) -> int:
