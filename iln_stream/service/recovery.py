@@ -133,7 +133,8 @@ class ArrivalOrder:
         ours = [path for path in journals if resumed and int(path.stem) >= resumed.epoch]
         streams = inputs[0].stream, inputs[-1].stream
         order_id = "" if resumed is None else resumed.order_id
-        written = read_journal(ours[-1], streams, order_id) if ours else []
+        newest = max(ours, default=folder.path / f"{epoch:06}.journal")
+        written = read_journal(newest, streams, order_id)
         if resumed is not None:
             _check_order(written, resumed, self._bound, (older or folder).path)
         needed = after(_within(written, inputs), self._bound)

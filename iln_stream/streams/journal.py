@@ -51,8 +51,7 @@ class Journal:
     runs
         The first runs of the file.
     order_id
-        Tells this order, which each restart continues, from that of another run; empty: nothing
-        does.
+        Tells the order, which each restart continues, from that of another run.
 
     Attributes
     ----------
@@ -161,7 +160,7 @@ def read_journal(
     try:
         *lines, _ = read_stored(path).split(b"\n")
     except FileNotFoundError:
-        return []
+        lines = []
     except OSError as error:
         raise SnapshotError(
             f"the order of the partitions in {path} can't be read: {error.strerror}"
@@ -187,8 +186,8 @@ def read_journal(
             ) from None
     if order_id not in ("", found):
         raise SnapshotError(
-            f"{path} has the order of another run than the snapshots beside it: put back a copy of "
-            "the whole folder, or learn the log again with `iln-stream rebuild`"
+            f"{path} is missing, or has the order of another run than the snapshots beside it: put "
+            "back a copy of the whole folder, or learn the log again with `iln-stream rebuild`"
         )
     return runs
 

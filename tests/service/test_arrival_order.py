@@ -102,16 +102,19 @@ def test_a_journal_that_ends_before_the_snapshot_is_refused(folder, left):
 
 
 def test_a_journal_of_another_run_is_refused(folder):
-    """A journal of another run on the same log has another order. Restarts keep the order's name,
-    and only a snapshot that has none, as of an earlier release, takes any."""
+    """A journal of another run on the same log has another order, and one that is missing could
+    have had one. Restarts keep the order's name, and only a snapshot that has none, as of an
+    earlier release, takes any."""
     resumed = replace(header({P: 300, Q: 0}), order_id="ours")
     store(folder, resumed)
+    with pytest.raises(SnapshotError, match=r"000009\.journal is missing, or has the order of"):
+        kept(folder, resumed)
     journal = folder.path / "000001.journal"
     Journal(journal, RUNS, "theirs")
-    with pytest.raises(SnapshotError, match=r"000001\.journal has the order of another run"):
+    with pytest.raises(SnapshotError, match=r"000001\.journal .* order of another run"):
         kept(folder, resumed)
     Journal(journal, RUNS)
-    with pytest.raises(SnapshotError, match=r"000001\.journal has the order of another run"):
+    with pytest.raises(SnapshotError, match=r"000001\.journal .* order of another run"):
         kept(folder, resumed)
     Journal(journal, RUNS, "ours")
     assert repeats(kept(folder, resumed)[0], resumed.positions, RUNS[1:])
