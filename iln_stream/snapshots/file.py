@@ -280,8 +280,7 @@ def header_of(stored: dict[str, Any]) -> Header:
         stored["positions"] = read(stored["positions"])
         for name in ("rebuilt", "ordered"):
             stored[name] = read(stored.get(name, {}))  # release 0.2.0 stored none
-        stored.setdefault("code", {})
-        stored.setdefault("order_id", "")
+        stored = {"code": {}, "order_id": "", **stored}
         if (history := configuration.get(HISTORY)) is not None:
             history["start"] = as_texts(read(history["start"]))
         return Header(**{each.name: stored[each.name] for each in fields(Header)})

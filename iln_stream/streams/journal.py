@@ -19,10 +19,6 @@ _GROWTH = 2
 """Nor is one that has not grown by this factor since, so that a long one is rewritten rarely."""
 
 
-_OF = b"order "
-"""Begins the first line, which has the id of the order, and no colon as the others."""
-
-
 class PartitionRun(NamedTuple):
     """The next records in the order: those of one partition up to `end`, exclusive."""
 
@@ -67,7 +63,7 @@ class Journal:
 
     def __init__(self, path: Path, runs: Iterable[PartitionRun], order_id: str = "") -> None:
         self._path = path
-        self._first = _line(_OF + order_id.encode()) if order_id else b""
+        self._first = _line(b"order " + order_id.encode()) if order_id else b""
         self._runs = list(runs)
         self.ends = dict(self._runs)
         self._forgotten: Mapping[StreamPartition, int] = {}
@@ -170,8 +166,8 @@ def read_journal(
             text, checksum = line.rsplit(b" ", 1)
             if checksum != b"%08x" % zlib.crc32(text):
                 raise ValueError
-            if text.startswith(_OF) and b":" not in text:
-                found = text.removeprefix(_OF).decode()
+            if text.startswith(b"order ") and b":" not in text:  # a run has a partition's name
+                found = text.removeprefix(b"order ").decode()
                 continue
             origin, end = os.fsdecode(text).rsplit(" ", 1)
             runs.append(PartitionRun(StreamPartition.read(origin, streams), int(end)))

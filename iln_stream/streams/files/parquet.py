@@ -162,10 +162,8 @@ def _thrift(data: BinaryIO, kind: int) -> Any:
 
 
 def _unsigned(data: BinaryIO) -> int:
-    n, shift = 0, 0
-    while (byte := data.read(1)[0]) > 127:
-        n, shift = n | (byte & 127) << shift, shift + 7
-    return n | byte << shift
+    byte = data.read(1)[0]
+    return byte if byte < 128 else byte & 127 | _unsigned(data) << 7
 
 
 def _size(column: Any) -> int:
