@@ -9,11 +9,13 @@ the damage is resumed to the end of the log. The result is *identical*, if learn
 are those of the run that went on; *refused*, if the run ends with an error of ours; *as of a
 shorter log*, where SQLite can't tell a cut log from one that a crash has torn; *differs*, if it is
 none of these, which must not happen; or *failed*, if it ends with any other error or takes too
-long. What is only read, a published version, a saved model and an export, is compared by its state.
-Case `log` damages the embedded log.
+long. A refusal must name the file, its folder or its topic. What is only read, a published version,
+a saved model and an export, is compared by its state; case `serve`, a version with its files of
+keys, by what it predicts. Cases `log` and `labels` damage embedded logs.
 """
 
 import argparse
+import gc
 import json
 import logging
 import os
@@ -21,7 +23,7 @@ import shutil
 import signal
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -36,6 +38,7 @@ from iln_stream.files import read_stored
 from iln_stream.learners import state_of
 from iln_stream.learners.frozen import freeze_learner
 from iln_stream.learners.frozen.predictors import FrozenRegressor
+from iln_stream.learners.infinite_layer import accurate
 from iln_stream.learners.keyed.aggregates import Aggregates
 from iln_stream.learners.keyed.key_file import KEYS_FILE, KeyFile, StoredKeys
 from iln_stream.learners.keyed.store import new_row
@@ -49,7 +52,7 @@ from iln_stream.snapshots.follower import Follower
 from iln_stream.snapshots.loading import read_keys
 from iln_stream.snapshots.publisher import Publisher
 from iln_stream.state import to_bytes
-from iln_stream.streams import NewRecord, Resume, read_journal
+from iln_stream.streams import NewRecord, Resume, StreamPartition, read_journal
 from iln_stream.streams.sqlite import SqliteAppender, SqliteLog, create_topic
 
 RESULTS = Path(__file__).parent / "results" / "damage.json"
@@ -106,12 +109,19 @@ FORGOTTEN = {  # cards of eight events; in the file are ends of those that are f
     "ignore": ["card", "shop"],
     "keys_in_memory": 4,
 }
+CONTEST = {  # both have blocks, of the same events
+    "learner": "infinite-layer",
+    "challengers": {"other": {"learner": "infinite-layer", "seed": 2}},
+}
 CASES = (
     Case("log", 1, 10, POOL, DATABASE),
+    Case("labels", 2, 10, {**POOL, "pending_events": 50}, (".journal",), delay=5),
     Case("keys", 1, 10, {"by_key": "shop", "learner_options": {"profile": "fast"}}, DATABASE),
     Case("aggregates", 1, 40, {**POOL, **FORGOTTEN}, DATABASE),
     Case("journal", 2, 10, POOL, (".snapshot", ".journal")),
     Case("blocks", 1, 70, {**POOL, "pending_events": 5_000}, (".npy",), delay=240),
+    Case("contest", 1, 10, CONTEST, (".npy",)),
+    Case("serve", 1, 40, {**FORGOTTEN, "ignore": ["card"], "by_key": "shop"}, DATABASE),
 )
 
 
@@ -138,24 +148,27 @@ class Run:
     """A case in a folder of its own: `state` as at the kill, and what it comes to."""
 
     def __init__(self, case: Case, folder: Path) -> None:
-        self.in_log, self.kinds = case.name == "log", case.kinds
+        self.kinds = case.kinds
+        self.files = {"log": "log.db*", "serve": "[ak]*.db*"}.get(case.name, "*")
         self._case, self._folder, self.state = case, folder, folder / "killed"
         self._settings = cache(self._settings_of)
         if case.delay:
             pending.BLOCK = 64  # events of a block
+        if case.name == "contest":
+            accurate.RING = 160  # events, in sixteen blocks
         going = folder / "state"
-        small_pages(log := self._log(going))
+        logs = self._logs(going)
+        self._create(logs)
         for name, of in ((KEYS_FILE, "by_key"), (AGGREGATES_FILE, "aggregates")):
             if of in case.settings:
                 small_pages(going / "log-events-0" / name)
-        create_topic(log, "events", n_partitions=case.n_partitions)
         self.older: Path | None = None
         for part in range(4):
             if part == 2:  # SQLite leaves what comes now in its write-ahead logs
-                readers = [sqlite3.connect(path) for path in (log, *going.rglob("[ak]*.db"))]
+                readers = [sqlite3.connect(path) for path in {*logs, *going.rglob("*.db")}]
                 for reader in readers:
                     reader.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-            self._append(log, part)
+            self._append(logs, part)
             if part == 3:
                 self._learn(going, [Copy(going, self.state, case.n)])
             else:  # several snapshots, as forgotten keys end one after they were found
@@ -167,26 +180,43 @@ class Run:
         for reader in readers:
             reader.close()
         self.expected = self._found(going)
-        self._shorter = {self._without(n) for n in range(1, case.n + 1) if self.in_log}
+        cut = [log.name for log in logs if log.parent == going]
+        self._shorter = {self._without(name, n) for name in cut for n in range(1, case.n + 1)}
+        self.other = folder / "other"
+        theirs = [log for log in self._logs(self.other) if log.parent == self.other]
+        self._create(theirs)
+        for part in range(4):
+            self._append(theirs, part)
+        self._learn(self.other)
         only = next(self.state.glob("log-events-*"))
         self._blocks, resumed = BlockFolder(only / "blocks"), SnapshotFolder(only).newest()
         assert resumed is not None
         self._resumed = resumed
 
-    def _without(self, n: int) -> bytes:
+    def _without(self, log: str, n: int) -> bytes:
         """Return what a run comes to whose log lacks the last records."""
         folder = self.state.with_name("shorter")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.state, folder)
-        with closing(sqlite3.connect(self._log(folder))) as connection, connection:
-            connection.execute("DELETE FROM records_1 WHERE offset >= ?", (4 * self._case.n - n,))
+        with closing(sqlite3.connect(folder / log)) as connection, connection:
+            connection.execute(
+                "DELETE FROM records_1 WHERE offset > (SELECT max(offset) FROM records_1) - ?", (n,)
+            )
         self._learn(folder)
         return self._found(folder)
 
-    def _log(self, state: Path) -> Path:
-        return (state if self.in_log else self._folder) / "log.db"
+    def _logs(self, state: Path) -> list[Path]:
+        """Return the log of events, and that of labels if there is one."""
+        log = (state if self._case.name == "log" else self._folder) / "log.db"
+        return [log, state / "labels.db"] if self._case.name == "labels" else [log]
 
-    def _append(self, log: Path, part: int) -> None:
+    def _create(self, logs: Sequence[Path]) -> None:
+        for log in logs:
+            small_pages(log)
+            n_partitions = 1 if log.name == "labels.db" else self._case.n_partitions
+            create_topic(log, "events", n_partitions=n_partitions)
+
+    def _append(self, logs: Sequence[Path], part: int) -> None:
         begin, delay = part * self._case.n, self._case.delay
         fields: list[tuple[int, dict[str, Any]]] = []
         for t in range(begin, begin + self._case.n):
@@ -198,10 +228,15 @@ class Run:
             fields.append((t, {"x": x, "id": str(t)} if delay else {"x": x, "y": y}))
             if delay and t >= delay:
                 fields.append((t, {"id": str(t - delay), "y": y}))
-        records = [NewRecord(json.dumps(each).encode(), key=str(t % 7)) for t, each in fields]
-        with closing(SqliteAppender(log, "events", "log")) as appender:
-            for first in range(0, len(records), 2):
-                appender.append(records[first : first + 2])
+        for log in logs:
+            ours = [
+                NewRecord(json.dumps(each).encode(), key=str(t % 7))
+                for t, each in fields
+                if self._case.name != "labels" or (log.name == "labels.db") != ("x" in each)
+            ]
+            with closing(SqliteAppender(log, "events", "log")) as appender:
+                for first in range(0, len(ours), 2):
+                    appender.append(ours[first : first + 2])
 
     def _learn(
         self, folder: Path, listeners: list[Listener] | None = None, every: float = 1e9
@@ -209,8 +244,11 @@ class Run:
         Service(self._settings(folder, every), listeners=listeners or []).run()
 
     def _settings_of(self, folder: Path, every: float = 1e9) -> Settings:
+        log, *labels = self._logs(folder)
         return Settings(
-            source=f"sqlite:{self._log(folder)}",
+            source=f"sqlite:{log}",
+            labels=f"sqlite:{labels[0]}" if labels else None,
+            publish=str(folder / "models") if self._case.name == "serve" else None,
             snapshots=str(folder),
             stop_at_end=True,
             metrics_port=None,
@@ -220,14 +258,15 @@ class Run:
 
     def _found(self, folder: Path) -> bytes:
         """Return the learner and the waiting events, to the bit, and what it says of each key."""
-        (only,) = (each for each in folder.iterdir() if each.is_dir())
+        (only,) = folder.glob("log-events-*")
         snapshot = SnapshotFolder(only).newest()
         assert snapshot is not None
         state, learner = snapshot.state["learner"], load(only)
         x: list[dict[str, Any]] = [{f"shop=s{k}": 1.0, "a": k / 10} for k in range(8)]
         if "keys" in state:
             x = [{"shop": f"s{k}", "a": k / 10} for k in range(8)]
-            del state["keys"]["generation"]  # counts snapshots; a lost one is not written again
+            for count in ("generation", "transactions"):  # a lost snapshot is not written again
+                del state["keys"][count]
         predictions = [learner.predict_one(each) for each in x]
         waiting = snapshot.state["pending"]
         found = {"learner": state, "waiting": waiting, "predictions": predictions}
@@ -253,11 +292,13 @@ class Run:
         elif file.suffix == ".npy":
             found = BlockFolder(file.parent).get(file.stem)
         elif file.suffix == ".journal":
-            found = str(read_journal(file, ["log-events"]))
-        elif file.name.startswith("log.db"):
-            place = Resume(3 * self._case.n, self._resumed.header.topic_id)
-            path = file.with_name("log.db")
-            log = SqliteLog(path, "events", "log-events", start=place, stop_at_end=True)
+            found = str(read_journal(file, ["log-events"], self._resumed.header.order_id))
+        elif file.name.startswith(("log.db", "labels.db")):
+            path = file.with_name(f"{file.name.partition('.')[0]}.db")
+            stream, header = f"{path.stem}-events", self._resumed.header
+            topic = header.topic_id if path.stem == "log" else header.labels_topic_id
+            place = Resume(header.positions[StreamPartition(stream, 0)], topic)
+            log = SqliteLog(path, "events", stream, start=place, stop_at_end=True)
             with closing(log):
                 found = str([log.poll(0.0), log.exhausted])
         elif file.name.startswith(KEYS_FILE):
@@ -285,6 +326,7 @@ class Run:
         """Resume in a folder, and return what came of it."""
         self._learn(folder)
         found = self._found(folder)
+        gc.collect()  # of what a run leaves, some has many bytes and few objects
         if found == self.expected:
             return "identical"
         return "as of a shorter log" if found in self._shorter else "differs"
@@ -298,10 +340,40 @@ def small_pages(path: Path) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
 
 
+class Served(Run):
+    """A published version that is served with the files of keys that the run left."""
+
+    def __init__(self, case: Case, folder: Path) -> None:
+        super().__init__(case, folder)
+        shutil.copytree(self.state, folder / "served")
+        self.expected = self._served(folder / "served")
+
+    def read(self, file: Path) -> bytes:
+        """Return what is nowhere else: all is served each time."""
+        return to_bytes({"found": perf_counter()})
+
+    def outcome(self, folder: Path) -> str:
+        """Serve from a folder, and return what came of it."""
+        return "identical" if self._served(folder) == self.expected else "differs"
+
+    def _served(self, folder: Path) -> bytes:
+        """Return what a version predicts of each key, and the aggregates of each."""
+        follower = Follower(folder / "models" / "log-events-0.model")
+        follower.refresh()
+        if (now := follower.current) is None:
+            raise IlnError(str(follower.problem))
+        if now.aggregates is None:
+            raise IlnError(f"{folder}/log-events-0: requests have to give the aggregates")
+        at = BEGIN + 4.0 * self._case.n
+        known = [now.aggregates({"card": f"c{k}"}, {}, at) for k in range(4 * self._case.n // 8)]
+        x = [{"shop": f"s{k}", "a": k / 10} for k in range(8)]
+        return to_bytes({"found": str([known, [now.learner.predict_one(each) for each in x]])})
+
+
 class Read:
     """A file that is only read, with what reads it."""
 
-    in_log, kinds = False, (".model", ".npz")
+    files, kinds, other = "*", (".model", ".npz"), None
 
     def __init__(self, folder: Path, kind: str) -> None:
         self._kind = kind
@@ -344,13 +416,22 @@ class Read:
         return "as it was then" if found == self.before else "differs"
 
 
+def made(name: str, folder: Path) -> Run | Read:
+    """Return the case of a name, in a folder of its own."""
+    case = next((each for each in CASES if each.name == name), None)
+    kind = Served if name == "serve" else Run
+    found = Read(folder, name) if case is None else kind(case, folder)
+    gc.freeze()
+    return found
+
+
 Damage = Callable[[Path], object]
 
 
 def damages(
-    file: Path, older: Path | None, every: int, each_byte: bool
+    file: Path, older: Path | None, other: Path | None, every: int, each_byte: bool
 ) -> Iterator[tuple[str, Damage]]:
-    """Yield each damage to a file, with its kind."""
+    """Yield each damage to a file, with its kind; older and other files can take its place."""
     data = file.read_bytes()
     step = every * (1 if each_byte else len(data) // PLACES + 1)
     for place in range(0, len(data), step):
@@ -366,14 +447,30 @@ def damages(
             yield "zero page", partial(Path.write_bytes, data=zeros)
     if data:
         yield "removed", Path.unlink
-    if older is not None and older.is_file() and older.read_bytes() != data:
-        yield "older file", partial(shutil.copy, older)
+    for whose, instead in (("older", older), ("another run's", other)):
+        if instead is not None and instead.is_file() and instead.read_bytes() != data:
+            yield f"{whose} file", partial(shutil.copy, instead)
+            if file.suffix == ".db":
+                yield f"{whose} database", partial(_replace_database, instead)
     # Whoever reads the beginning of its own memory gets an input/output error, as of a bad disk.
     yield "read fault", lambda path: (path.unlink(), path.symlink_to("/proc/self/mem"))
     yield "pipe", lambda path: (path.unlink(), os.mkfifo(path))
     yield "folder", lambda path: (path.unlink(), path.mkdir())
     yield "link to nothing", lambda path: (path.unlink(), path.symlink_to("nothing"))
     yield "link to itself", lambda path: (path.unlink(), path.symlink_to(path.name))
+
+
+def _replace_database(instead: Path, path: Path) -> None:
+    for each in path.parent.glob(f"{path.name}-*"):
+        each.unlink()
+    shutil.copy(instead, path)
+
+
+def _file_of(folder: Path | None, name: Path) -> Path | None:
+    """Return the file of a name in a folder, or the last one of its kind there."""
+    if folder is None or not name.suffix or (folder / name).exists():
+        return folder and folder / name
+    return max((folder / name).parent.glob(f"*{name.suffix}"), default=None)
 
 
 def examine(
@@ -385,14 +482,14 @@ def examine(
     """
     counts: dict[str, dict[str, Counter[str]]] = {}
     bad: list[str] = []
-    files = (each for each in run.state.rglob("*") if each.is_file())
-    ours = sorted(each for each in files if each.name.startswith("log.db") == run.in_log)
+    ours = sorted(each for each in run.state.rglob(run.files) if each.is_file())
     for file in reversed(ours):  # the newest snapshot first
         name = file.relative_to(run.state)
         kind = file.suffix or file.name.partition("-")[0]
         older = None if run.older is None else run.older / name
         known: dict[bytes | str, str] = {}
-        harms = damages(file, older, every, each_byte=kind in run.kinds and kind not in counts)
+        each_byte = kind in run.kinds and kind not in counts
+        harms = damages(file, older, _file_of(run.other, name), every, each_byte)
         for number, (damage, harm) in enumerate(harms):
             alone = _empty(work / "damaged")
             for each in file.parent.glob(f"{file.name.removesuffix('-wal').removesuffix('-shm')}*"):
@@ -402,7 +499,11 @@ def examine(
             if not outcome or not number % RESUMED:
                 folder = _empty(work / "damaged") / "folder"
                 shutil.copytree(run.state, folder)
-                outcome = _attempt(run.outcome, folder, harm, folder / name).partition(" by ")[0]
+                told = _attempt(run.outcome, folder, harm, folder / name)
+                outcome, _, why = told.partition(" by ")
+                base = name.name.removesuffix("-wal").removesuffix("-shm")
+                if why and not any(n in why for n in (base, str((folder / name).parent), "topic ")):
+                    outcome = f"refused without its name: {why}"
                 before = known.setdefault(seen, outcome)
                 # A run also writes: it may refuse what reads as before.
                 if before != outcome and not {before, outcome} <= {"identical", "refused"}:
@@ -449,9 +550,7 @@ def main() -> int:
     for name in options.cases:
         with TemporaryDirectory() as temporary:
             folder = Path(temporary)
-            case = next((each for each in CASES if each.name == name), None)
-            run = Read(folder, name) if case is None else Run(case, folder)
-            counts, bad = examine(run, folder, options.every)
+            counts, bad = examine(made(name, folder), folder, options.every)
         stored["versions"] = versions()
         stored["cases"][name] = {"every": options.every, "found": counts, "bad": bad}
         options.json.write_text(json.dumps(stored, indent=1) + "\n")

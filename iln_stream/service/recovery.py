@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.kernels.cpu import BASELINES, VARIABLE, cpu_baseline, pinned
@@ -131,11 +132,15 @@ class ArrivalOrder:
         # An older journal precedes a rebuild, which learned in another order and keeps no journal.
         ours = [path for path in journals if resumed and int(path.stem) >= resumed.epoch]
         streams = inputs[0].stream, inputs[-1].stream
-        written = read_journal(ours[-1], streams) if ours else []
+        order_id = "" if resumed is None else resumed.order_id
+        newest = max(ours, default=folder.path / f"{epoch:06}.journal")
+        written = read_journal(newest, streams, order_id)
         if resumed is not None:
             _check_order(written, resumed, self._bound, (older or folder).path)
         needed = after(_within(written, inputs), self._bound)
-        self._journal = Journal(folder.path / f"{epoch:06}.journal", needed)
+        self.order_id = order_id or uuid4().hex
+        """Of the journal."""
+        self._journal = Journal(folder.path / f"{epoch:06}.journal", needed, self.order_id)
         if older is None:
             for old in journals:
                 old.unlink(missing_ok=True)
@@ -508,6 +513,7 @@ class Recovery:
                 labels_topic_id=None if labels is None else labels.topic_id,
                 rebuilt=self.rebuilt,
                 ordered={} if self._order is None else self._order.ends,
+                order_id="" if self._order is None else self._order.order_id,
                 code=self._code,
             )
 

@@ -88,6 +88,8 @@ class Header:
         The offset before which the journal had the order of each partition; empty: there was none.
     code
         Digests of the user's modules that the learner depends on, by name.
+    order_id
+        The journal's; empty: there was none, or it had none.
 
     """
 
@@ -105,6 +107,7 @@ class Header:
     rebuilt: Mapping[StreamPartition, int] = field(default_factory=dict)
     ordered: Mapping[StreamPartition, int] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
+    order_id: str = ""
 
     @property
     def next_offset(self) -> int:
@@ -277,7 +280,7 @@ def header_of(stored: dict[str, Any]) -> Header:
         stored["positions"] = read(stored["positions"])
         for name in ("rebuilt", "ordered"):
             stored[name] = read(stored.get(name, {}))  # release 0.2.0 stored none
-        stored.setdefault("code", {})
+        stored = {"code": {}, "order_id": "", **stored}
         if (history := configuration.get(HISTORY)) is not None:
             history["start"] = as_texts(read(history["start"]))
         return Header(**{each.name: stored[each.name] for each in fields(Header)})

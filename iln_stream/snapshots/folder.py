@@ -100,7 +100,7 @@ class BlockFolder:
                 os.utime(final)  # so that no other run takes it for an old one
                 if read_stored(final) == data:
                     continue
-            except FileNotFoundError:
+            except OSError:  # it is not there, or can't be read: the new file takes its place
                 make_folder(folder)
             partial = folder / f"{name}.{uuid.uuid4().hex}.partial"
             write_whole(final, lambda file: file.write(data), partial)
@@ -121,7 +121,7 @@ class BlockFolder:
             for final in finals:
                 os.utime(final)  # so that no other run takes it for an old one
             return all(final.stat().st_size == size for final in finals)
-        except FileNotFoundError:
+        except OSError:
             return False
 
     def get(self, name: str) -> NDArray[Any]:
@@ -352,8 +352,8 @@ class SnapshotFolder:
 
     def _error(self, error: OSError) -> SnapshotError:
         return SnapshotError(
-            f"snapshots: can't keep them in {self.path}: {error.strerror}; mend that or choose "
-            "another folder"
+            f"snapshots: can't keep them in {error.filename2 or self.path}: {error.strerror}; mend "
+            "that or choose another folder"
         )
 
 

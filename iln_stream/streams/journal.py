@@ -27,8 +27,11 @@ class PartitionRun(NamedTuple):
 
     def line(self) -> bytes:
         """Return the run as a line of the journal, with its checksum."""
-        text = b"%s %d" % (os.fsencode(str(self.origin)), self.end)
-        return b"%s %08x\n" % (text, zlib.crc32(text))
+        return _line(b"%s %d" % (os.fsencode(str(self.origin)), self.end))
+
+
+def _line(text: bytes) -> bytes:
+    return b"%s %08x\n" % (text, zlib.crc32(text))
 
 
 class Journal:
@@ -43,6 +46,8 @@ class Journal:
         Path of the file.
     runs
         The first runs of the file.
+    order_id
+        Tells the order, which each restart continues, from that of another run.
 
     Attributes
     ----------
@@ -56,8 +61,9 @@ class Journal:
 
     """
 
-    def __init__(self, path: Path, runs: Iterable[PartitionRun]) -> None:
+    def __init__(self, path: Path, runs: Iterable[PartitionRun], order_id: str = "") -> None:
         self._path = path
+        self._first = _line(b"order " + order_id.encode()) if order_id else b""
         self._runs = list(runs)
         self.ends = dict(self._runs)
         self._forgotten: Mapping[StreamPartition, int] = {}
@@ -95,7 +101,7 @@ class Journal:
         self._file.close()
 
     def _rewrite(self) -> None:
-        content = b"".join(run.line() for run in self._runs)
+        content = self._first + b"".join(run.line() for run in self._runs)
         try:
             write_whole(
                 self._path, lambda file: file.write(content), self._path.with_suffix(".partial")
@@ -124,7 +130,7 @@ def _write_all(file: FileIO, runs: Iterable[PartitionRun]) -> int:
 
 
 def read_journal(
-    path: Path, streams: Sequence[str], *, up_to_damage: bool = False
+    path: Path, streams: Sequence[str], order_id: str = "", *, up_to_damage: bool = False
 ) -> list[PartitionRun]:
     """Return the runs in a file; a crash can have left the last line incomplete.
 
@@ -134,20 +140,23 @@ def read_journal(
         The file; without one there are no runs.
     streams
         Names of the log of events and, if there is one, of that of labels.
+    order_id
+        Of the order to continue; empty: any.
     up_to_damage
         Whether to read a damaged file as far as it is whole.
 
     Raises
     ------
     SnapshotError
-        When the file can't be read, or is damaged as no crash leaves it.
+        When the file can't be read, has another order, or is damaged as no crash leaves it.
 
     """
     runs: list[PartitionRun] = []
+    found = ""
     try:
         *lines, _ = read_stored(path).split(b"\n")
     except FileNotFoundError:
-        return []
+        lines = []
     except OSError as error:
         raise SnapshotError(
             f"the order of the partitions in {path} can't be read: {error.strerror}"
@@ -157,6 +166,9 @@ def read_journal(
             text, checksum = line.rsplit(b" ", 1)
             if checksum != b"%08x" % zlib.crc32(text):
                 raise ValueError
+            if text.startswith(b"order ") and b":" not in text:  # a run has a partition's name
+                found = text.removeprefix(b"order ").decode()
+                continue
             origin, end = os.fsdecode(text).rsplit(" ", 1)
             runs.append(PartitionRun(StreamPartition.read(origin, streams), int(end)))
         except ValueError:
@@ -168,6 +180,11 @@ def read_journal(
                 "it were learned is lost: put back a copy of the whole folder, or learn the log "
                 "again with `iln-stream rebuild`"
             ) from None
+    if order_id not in ("", found):
+        raise SnapshotError(
+            f"{path} is missing, or has the order of another run than the snapshots beside it: put "
+            "back a copy of the whole folder, or learn the log again with `iln-stream rebuild`"
+        )
     return runs
 
 

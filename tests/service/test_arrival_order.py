@@ -101,6 +101,27 @@ def test_a_journal_that_ends_before_the_snapshot_is_refused(folder, left):
         kept(folder, new)
 
 
+def test_a_journal_of_another_run_is_refused(folder):
+    """A journal of another run on the same log has another order, and one that is missing could
+    have had one. Restarts keep the order's name, and only a snapshot that has none, as of an
+    earlier release, takes any."""
+    resumed = replace(header({P: 300, Q: 0}), order_id="ours")
+    store(folder, resumed)
+    with pytest.raises(SnapshotError, match=r"000009\.journal is missing, or has the order of"):
+        kept(folder, resumed)
+    journal = folder.path / "000001.journal"
+    Journal(journal, RUNS, "theirs")
+    with pytest.raises(SnapshotError, match=r"000001\.journal .* order of another run"):
+        kept(folder, resumed)
+    Journal(journal, RUNS)
+    with pytest.raises(SnapshotError, match=r"000001\.journal .* order of another run"):
+        kept(folder, resumed)
+    Journal(journal, RUNS, "ours")
+    assert repeats(kept(folder, resumed)[0], resumed.positions, RUNS[1:])
+    assert read_journal(folder.path / "000009.journal", ["events"], "ours")
+    assert kept(folder, header({P: 300, Q: 0}), epoch=10)[1]
+
+
 @pytest.mark.parametrize("ordered", [{}, {P: 300, Q: 400}])
 def test_deleted_records_have_no_order(folder, ordered):
     """The position of a partition may go on without a record, as over deleted ones: the journal is

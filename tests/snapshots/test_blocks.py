@@ -94,8 +94,16 @@ def test_a_snapshot_without_its_block_is_corrupt(folder, make, harm):
         folder.read(folder.places()[0])
 
 
+HARMS = [
+    Path.unlink,
+    lambda file: file.write_bytes(b"damaged"),
+    lambda file: (file.unlink(), os.mkfifo(file)),
+    lambda file: (file.unlink(), file.symlink_to(file.name)),
+]
+
+
 @pytest.mark.parametrize("which", [blocks, copies])
-@pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_bytes(b"damaged")])
+@pytest.mark.parametrize("harm", HARMS, ids=["missing", "damaged", "a pipe", "a link to itself"])
 def test_one_bad_block_spoils_no_snapshot(folder, make, which, harm):
     """All snapshots that need it are read by its copy, and the next one writes it again."""
     for offset in (1, 2):
@@ -106,6 +114,10 @@ def test_one_bad_block_spoils_no_snapshot(folder, make, which, harm):
     assert [folder.read(place).state["blocks"][0][0] for place in folder.places()] == [1.0, 1.0]
     folder.write(with_blocks(make(3), 1))
     assert file.read_bytes() == whole
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(SnapshotError, match=rf"{file.name}: Is a directory; mend"):
+        folder.write(with_blocks(make(4), 1))
 
 
 def test_a_copy_of_a_snapshot_alone_says_what_it_lacks(folder, make, tmp_path):

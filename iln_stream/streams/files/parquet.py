@@ -1,8 +1,10 @@
 """Records from a Parquet file. Needs the extra `parquet`."""
 
+import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -97,12 +99,13 @@ def _rows(path: Path, file: Any) -> Iterator[dict[str, Any]]:
     names = file.schema_arrow.names
     n_read = 0
     try:
+        in_lists = _bytes_in_lists(path, file)
         for number in range(file.num_row_groups):
-            # What columns say of themselves would tell more, but pyarrow aborts if it is damaged.
             group = file.metadata.row_group(number)
-            if group.total_byte_size > max(MOST_DECODED, 100 * path.stat().st_size):
-                raise _too_large(path, n_read, group.total_byte_size)
-            fitting = MOST_DECODED * group.num_rows // max(1, group.total_byte_size)
+            n_bytes = max(group.total_byte_size, in_lists[number])
+            if n_bytes > max(MOST_DECODED, 100 * path.stat().st_size):
+                raise _too_large(path, n_read, n_bytes)
+            fitting = MOST_DECODED * group.num_rows // max(1, n_bytes)
             for batch in file.iter_batches(min(_BATCH, max(1, fitting)), row_groups=[number]):
                 if (size := sum(map(_size, batch.columns))) > 2 * MOST_DECODED:
                     raise _too_large(path, n_read, size)
@@ -115,8 +118,52 @@ def _rows(path: Path, file: Any) -> Iterator[dict[str, Any]]:
                     if step < _BATCH:
                         yield PAUSE
                 n_read += batch.num_rows
-    except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
         raise SourceError(f"can't read {path} after row {n_read}: {error}") from error
+
+
+def _bytes_in_lists(path: Path, file: Any) -> list[int]:
+    """Return for each group of rows how many bytes the values in lists take, at 8 bytes each.
+
+    Runs of equal values take next to nothing in the file, and a row is decoded as a whole.
+    """
+    columns = range(file.metadata.num_columns)
+    lists = [k for k in columns if file.schema.column(k).max_repetition_level]
+    if not lists:
+        return [0] * file.num_row_groups
+    with path.open("rb") as opened:  # pyarrow aborts where this part of the footer is damaged
+        opened.seek(-8, os.SEEK_END)
+        opened.seek(-8 - int.from_bytes(opened.read(4), "little"), os.SEEK_END)
+        footer = io.BytesIO(opened.read())
+    try:
+        groups = _thrift(footer, 12)[4]
+        return [8 * sum(int(group[1][k][3][5]) for k in lists) for group in groups]
+    except (TypeError, RecursionError) as error:
+        raise ValueError("its footer is damaged") from error
+
+
+def _thrift(data: BinaryIO, kind: int) -> Any:
+    """Read a value in Thrift's compact protocol: a list, a struct by number, bytes or a number."""
+    if kind in (9, 10):
+        head = data.read(1)[0]
+        length = head >> 4 if head < 0xF0 else _unsigned(data)
+        return [_thrift(data, head & 15) for _ in range(length)]
+    if kind == 12:
+        fields, number = {}, 0
+        while head := data.read(1)[0]:
+            number = number + (head >> 4) if head > 15 else _thrift(data, 4)
+            fields[number] = head & 15 < 3 or _thrift(data, head & 15)  # below 3: a truth value
+        return fields
+    if kind == 8:
+        return data.read(_unsigned(data))
+    if kind in (4, 5, 6):
+        return (n := _unsigned(data)) >> 1 ^ -(n & 1)
+    return data.read({3: 1, 7: 8}[kind])[0]
+
+
+def _unsigned(data: BinaryIO) -> int:
+    byte = data.read(1)[0]
+    return byte if byte < 128 else byte & 127 | _unsigned(data) << 7
 
 
 def _size(column: Any) -> int:

@@ -1,6 +1,7 @@
 """`ParquetSource`: the rows of a Parquet file as records."""
 
 import datetime as dt
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -95,25 +96,49 @@ def test_memory_is_bounded(tmp_path):
     table = pa.table({f"x{i}": generator.random(size=1_000_000) for i in range(20)})
     file = written(tmp_path, table, row_group_size=1_000_000, use_dictionary=False)
     assert file.stat().st_size > 140 << 20
+    n_read, grown = read_alone(file)
+    assert n_read == "50000"
+    assert grown < 100 << 10
+
+
+def test_many_equal_values_in_a_list(tmp_path):
+    """A list of millions of equal values, which is a few kB in the file, is refused before it is
+    decoded, with the bound; so it takes no memory. A list of a usual file is read."""
+    lists = pa.ListArray.from_arrays([0, 40_000_000], pa.array(np.zeros(40_000_000, np.int8)))
+    file = written(tmp_path, pa.table({"n": [1], "bomb": lists}), compression="zstd")
+    assert file.stat().st_size < 100_000
+    problem, grown = read_alone(file)
+    assert re.match(r"table.parquet: rows after row 0 take 320,\d+,\d+ .* 536,870,912 are", problem)
+    assert grown < 50 << 10
+    more = pa.table({"a": [[0.5] * 100] * 700, "b": [[{"c": ["x"]}]] * 700})
+    assert len(rows(written(tmp_path, more, row_group_size=200))) == 700
+
+
+def read_alone(file):
+    """Return what a process of its own says of reading a file: the number of records, or the
+    error; and by how many KiB its memory grew at most."""
     code = (
         "import re, sys\n"
         "from pathlib import Path\n"
+        "from iln_stream.errors import SourceError\n"
         "from iln_stream.streams.files.parquet import ParquetSource\n"
         "source = ParquetSource(sys.argv[1])\n"
         "def peak():\n"
         "    text = Path('/proc/self/status').read_text()\n"
         "    return int(re.search(r'VmHWM:\\s+(\\d+) kB', text)[1])\n"
         "before = peak()\n"
-        "n = sum(len(source.poll(0.0)) for _ in range(100))\n"
-        "print(n, peak() - before)\n"
+        "try:\n"
+        "    found = sum(len(source.poll(0.0)) for _ in range(100))\n"
+        "except SourceError as error:\n"
+        "    found = error\n"
+        "print(found, peak() - before, sep='\\n')\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(file)],
         env=environment(), capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
-    n_read, kilobytes = map(int, done.stdout.split())
-    assert n_read == 50_000
-    assert kilobytes < 100 << 10
+    found, grown = done.stdout.splitlines()
+    return found, int(grown)
 
 
 def test_files_that_are_wrong(tmp_path):
