@@ -176,16 +176,28 @@ class PastLabels:
 class Seasonal(Baseline):
     """The label of the same time some seconds ago, or else the last one.
 
-    It is scored from the first events in a row that have such a label, so that other streams don't
-    pay for it: its mean over all events is of fewer than the learner's.
+    Both are compared from the first events in a row that have such a label, so that other streams
+    don't pay for it.
+
+    Parameters
+    ----------
+    window
+        As of the others.
+    seconds
+        How long ago.
+    last
+        The last label's errors, which are this one's until then.
+
     """
 
-    def __init__(self, window: int, seconds: float) -> None:
+    def __init__(self, window: int, seconds: float, last: Baseline) -> None:
         super().__init__(window)
         self._seconds = seconds
+        self._last = last
+        self._over_last = 0.0  # sum of the differences from the last label's errors
         self._in_a_row = 0
         self._found = Window(window)
-        self._compared: list[tuple[float, float, float]] = []
+        self._compared: list[tuple[float, float, float, float]] = []
 
     def compare(
         self, past: PastLabels, time: float, last: float, y: float, weight: float = 1.0
@@ -196,19 +208,27 @@ class Seasonal(Baseline):
             if self._in_a_row < FIRST_FOUND:
                 self._in_a_row = 0
             else:
-                self._compared.append((abs(last - y), 0.0, weight))
+                self._compared.append((abs(last - y), 0.0, weight, 0.0))
         elif self._in_a_row < FIRST_FOUND:
             self._in_a_row += 1
         else:
-            self._compared.append((abs(found[0] - y), 1.0, weight))
+            error = abs(found[0] - y)
+            self._compared.append((error, 1.0, weight, error - abs(last - y)))
 
     def count(self) -> None:
         """Count what has been compared: many at once take less time."""
         if self._compared:
-            errors, hits, weights = zip(*self._compared, strict=True)
-            self.add(errors, None if weights.count(1.0) == len(weights) else weights)
+            errors, hits, all_weights, differences = zip(*self._compared, strict=True)
+            weights = None if all_weights.count(1.0) == len(all_weights) else all_weights
+            self.add(errors, weights)
+            self._over_last = plus(self._over_last, differences, weights)
             self._found.extend(hits)
             self._compared = []
+
+    @property
+    def running(self) -> float:
+        _, total, weight = self._last._total
+        return (total + self._over_last) / weight if weight else nan
 
     @property
     def is_regular(self) -> bool:
@@ -216,12 +236,12 @@ class Seasonal(Baseline):
         return self._found.mean >= LEAST_FOUND
 
     def state(self) -> StateDict:
-        found = {"found": self._found.values(), "in_a_row": self._in_a_row}
-        return {**super().state(), **found}
+        own = {"found": self._found.values(), "in_a_row": self._in_a_row}
+        return {**super().state(), **own, "over_last": self._over_last}
 
     def restore(self, state: StateDict) -> None:
         super().restore(state)
-        self._in_a_row = state["in_a_row"]
+        self._in_a_row, self._over_last = state["in_a_row"], state["over_last"]
         self._found.refill(state["found"], state["n"])
 
 
@@ -301,7 +321,8 @@ class RegressionBaselines(Baselines):
         super().__init__(window, "running_mean", "last_value")
         self._trivial = Trivial()
         self._past = PastLabels()
-        self.seasonal = {k: Seasonal(window, seconds) for k, seconds in PERIODS.items()}
+        last = self.by_name["last_value"]
+        self.seasonal = {k: Seasonal(window, seconds, last) for k, seconds in PERIODS.items()}
 
     def update(self, steps: Sequence[Step]) -> None:
         trivial = self._trivial
