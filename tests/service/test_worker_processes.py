@@ -259,10 +259,12 @@ def test_inputs_by_the_record_s_key(
 
     def feed(batch: int) -> None:
         for partition in range(PARTITIONS):
+            records = []
             for i in range(batch * N, (batch + 1) * N):
                 card, amount = f"c{partition}-{i * i % 7}", 1.0 / (i % 13 + 1)
                 row = {"at": i, "shop": i % 3, "amount": amount, "y": 0.0, "id": f"{partition}-{i}"}
-                log.send([(card.encode(), json.dumps(row).encode())], partition)
+                records.append((card.encode(), json.dumps(row).encode()))
+            log.send(records, partition)
 
     learner = ("--learner", "seen:Seen", "--learner-options", "{}", "--snapshot-pickle")
     fields = ("--target", "y", "--time-field", "at", "--id-field", "id")
