@@ -462,7 +462,7 @@ def state_of(model: base.Estimator) -> StateDict:
         raise StateError(
             f"{type(model).__name__} has no state that can be saved; these have: "
             f"{', '.join(LEARNERS)}, and pipelines of them; of a pipeline with other steps, save "
-            'only the learner: iln_stream.save(model["InfiniteLayerRegressor"], path)'
+            "only the last: iln_stream.save(list(model.steps.values())[-1], path)"
         )
     return model.state()  # type: ignore[no-any-return]
 

@@ -17,6 +17,8 @@ from iln_stream.streams import Record
 
 _FILE = "forgotten.json"
 _DIGITS = 32
+EVENT = "@event"
+"""In place of a field: the value is the id of an event whose label may still come."""
 
 
 class Forgotten:
@@ -59,11 +61,16 @@ class Forgotten:
 
     def has(self, fields: Mapping[str, Any], key: str | None) -> bool:
         """Return whether a record with these fields, and this key, is forgotten."""
-        for name in self._fields:
+        for name in self._fields - {EVENT}:
             value = key if name == RECORDS_KEY else _at(fields, name) or _at(fields.get("x"), name)
             if value is not None and (name, self._digest(value)) in self.values:
                 return True
         return False
+
+    def has_event(self, event_id: str | None) -> bool:
+        """Return whether the label of the event of this id is forgotten."""
+        known = EVENT in self._fields and event_id is not None
+        return known and (EVENT, self._digest(event_id or "")) in self.values
 
     def _digest(self, value: str) -> str:
         data = f"{self._salt}{value}".encode(errors="surrogatepass")
@@ -75,7 +82,10 @@ Reading = tuple[Callable[[Any], Mapping[str, Any]], str | None]
 
 
 class Forgets:
-    """Says which records of a run are left out, among them labels of the events `ids`."""
+    """Says which records of a run are left out, among them labels of the events `ids`.
+
+    It takes the ids of events that it leaves out; after a restart, those of before are unknown.
+    """
 
     def __init__(
         self, forgotten: Forgotten, events: Reading, of_others: Mapping[str, Reading]
@@ -84,18 +94,20 @@ class Forgets:
         self.ids: set[str] = set()
 
     def read(self, record: Record) -> tuple[bool, str | None]:
-        """Return whether a record is forgotten by a value, and its id."""
+        """Return whether a record is forgotten by a value or as a label, and its id."""
         parse, id_field = self._of_others.get(record.origin.stream, self._events)
         fields: Mapping[str, Any] = {}
         with suppress(MalformedError):  # it may have a key all the same
             fields = parse(record.payload)
-        return self._forgotten.has(fields, record.key), None if id_field is None else _at(
-            fields, id_field
-        )
+        record_id = None if id_field is None else _at(fields, id_field)
+        has = self._forgotten.has(fields, record.key) or self._forgotten.has_event(record_id)
+        return has, record_id
 
     def __call__(self, record: Record) -> bool:
         """Return whether a record is forgotten."""
         has, record_id = self.read(record)
+        if has and record_id is not None:
+            self.ids.add(record_id)
         return has or record_id in self.ids
 
 

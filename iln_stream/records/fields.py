@@ -310,7 +310,8 @@ learned; did you mean 'price'?
             if self._where and "time" in setting
             else ""
         )
-        return f"correct {setting}: the records have {listed}{more}{none}"
+        later = ", unless labels come later" if setting == "target" else ""
+        return f"correct {setting}{later}: the records have {listed}{more}{none}"
 
 
 def _warn(message: str) -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from iln_stream.errors import NoStreamError, RefusedError, SnapshotError
 from iln_stream.loop import Listener, NothingLearnedError
-from iln_stream.loop.forgetting import Forgotten
+from iln_stream.loop.forgetting import EVENT, Forgotten
 from iln_stream.loop.live import LiveModel
 from iln_stream.loop.progress import Progress
 from iln_stream.service.assembly import Assembly
@@ -79,7 +79,8 @@ class Loss(NamedTuple):
             f"{self.n_records} or more records the log holds only {n_held}, from where learning "
             "begins: a rebuild would forget the others for ever. The model was not changed. Keep "
             "it, with the settings that it was learned with (--accept-loss skips records that were "
-            "deleted before it learned them); or forget it, with `iln-stream rebuild --forget`"
+            "deleted before it learned them); or forget it, with `iln-stream rebuild --forget`, "
+            "also beside a --forget FIELD=VALUE"
         )
 
     def refuse_without_labels(self, n_tried: int, n_labelled: int) -> None:
@@ -158,6 +159,7 @@ class Erasure:
         if (forgets := forgets_of(settings, settings, stream, forgotten)) is None:
             return
         self.ids, n_events, n_labels = forgets.ids, 0, 0
+        labelled: set[str | None] = set()
         for record in _records(settings, stream, readers):
             has, record_id = forgets.read(record)
             if has:
@@ -168,7 +170,10 @@ class Erasure:
             has, record_id = forgets.read(record)
             if not has and record_id in self.ids:
                 n_labels += 1
+                labelled.add(record_id)
                 self._places.setdefault(record.origin, []).append(record.offset)
+        for event_id in sorted(self.ids - labelled):
+            forgotten.add(EVENT, event_id)
         self.report.append(f"found {n_events} records with the values, and {n_labels} labels")
 
     def begin(self) -> None:

@@ -326,12 +326,6 @@ class Recovery:
                     older.lock()
                     undo.callback(older.unlock)
                     self._from = older
-            self._forget = forget
-            self._snapshot = None if forget else self._from.newest()
-            if self._snapshot is not None:
-                header = self._snapshot.header
-                check_header(header, self._configuration, stream, reader, self._from.path)
-                warn_of_edited(header.code, self._code, f"snapshots: {self._from.path}")
             forgotten = forgotten_of(settings)
             ours = {self._folder.path.name, self._from.path.name}
             if not forget and forgotten is not None and ours & forgotten.unfinished:
@@ -339,6 +333,12 @@ class Recovery:
                     "`iln-stream rebuild --forget` was interrupted: complete it first, with "
                     "`iln-stream rebuild`"
                 )
+            self._forget = forget
+            self._snapshot = None if forget else self._from.newest()
+            if self._snapshot is not None:
+                header = self._snapshot.header
+                check_header(header, self._configuration, stream, reader, self._from.path)
+                warn_of_edited(header.code, self._code, f"snapshots: {self._from.path}")
             self._epoch = self._folder.claim_epoch()
             by_key = "aggregates" if settings.aggregates else "by_key" if settings.by_key else None
             if by_key is not None and self._from is not self._folder:
