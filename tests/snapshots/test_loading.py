@@ -149,7 +149,7 @@ def test_a_model_without_a_state(saved):
     """It is refused by name, with what to save instead, and an earlier file stays."""
     _, path = saved
     before = path.read_bytes()
-    remedy = r'iln_stream\.save\(model\["InfiniteLayerRegressor"\], path\)'
+    remedy = r"iln_stream\.save\(list\(model\.steps\.values\(\)\)\[-1\], path\)"
     with pytest.raises(StateError, match=f"LinearRegression has no state.*{remedy}"):
         iln_stream.save(linear_model.LinearRegression(), path)
     assert path.read_bytes() == before
