@@ -5,7 +5,8 @@ divided by that of the same quantile of the labels so far, after 1,000, 10,000 a
 all; and the share of labels up to each. Every event is predicted before it is learned. The peers
 learn a model for each level, on standardised inputs and targets, each with several first steps,
 with and without the last two targets as inputs; the best variant of each stream counts. `--design`
-runs the streams on which `QuantileRegressor` was designed, and `--report` prints the stored table.
+runs the streams on which `QuantileRegressor` was designed, and `--report` writes the stored table
+to docs/accuracy.md.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,8 @@ from iln_stream.learners.quantiles import QuantileRegressor
 from iln_stream.records import one_hot
 
 RESULTS = Path(__file__).parent / "results" / "quantiles.json"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "accuracy.md"
+BEGIN, END = "<!-- quantiles:begin -->", "<!-- quantiles:end -->"
 LEVELS = 0.1, 0.5, 0.9
 SIZES = 1_000, 10_000, 100_000
 
@@ -259,12 +263,42 @@ def keyed_sides(n: int = 20_000) -> list[float]:
     return [round(each / (n - 2_000), 4) for each in (low, high)]
 
 
+def costs(n: int = 4_000) -> dict[str, float]:
+    """Return how many times the time of an event takes with quantiles, by profile: the median."""
+    events = list(_linear(n, 5))
+    found = {}
+    for profile in ("accurate", "fast"):
+        ratios = []
+        for _ in range(3):
+            spent = []
+            for levels in ((), LEVELS):
+                model: Any = InfiniteLayerRegressor(profile, seed=1)  # type: ignore[arg-type]
+                model = QuantileRegressor(model, levels) if levels else model
+                begun = time.process_time()
+                for x, y in events:
+                    model.predict_one(x)
+                    if levels:
+                        model.predict_quantiles_one(x)
+                    model.learn_one(x, y)
+                spent.append(time.process_time() - begun)
+            ratios.append(spent[1] / spent[0])
+        found[profile] = round(median(ratios), 2)
+    return found
+
+
+def documented(results: dict[str, Any]) -> str:
+    """Return docs/accuracy.md with the table of these results."""
+    text = DOCUMENT.read_text("utf-8")
+    before, _, rest = text.partition(BEGIN)
+    return f"{before}{BEGIN}\n{report(results)}\n{END}{rest.partition(END)[2]}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=SIZES[-1], help="the most of a stream")
     parser.add_argument("--streams", nargs="*", help="names; all by default")
     parser.add_argument("--design", action="store_true", help="the streams of the design")
-    parser.add_argument("--report", action="store_true", help="print the table of stored results")
+    parser.add_argument("--report", action="store_true", help="write the stored table")
     parser.add_argument("--store", action="store_true", help="store the results")
     given = parser.parse_args()
     known = DESIGN if given.design else REPORTED
@@ -275,9 +309,12 @@ def main() -> None:
             print(name, json.dumps(of), flush=True)
             if given.store:
                 ours = {name: found["streams"][name] for name in known if name in found["streams"]}
-                sides = found.setdefault("keyed sides", keyed_sides())
-                stored = {"versions": versions(), "keyed sides": sides, "streams": ours}
+                stored = {"versions": versions(), "streams": ours}
+                stored |= {"keyed sides": found.get("keyed sides") or keyed_sides()}
+                stored |= {"cost": found.get("cost") or costs()}
                 RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
+    if given.report:
+        DOCUMENT.write_text(documented(found), "utf-8")
     print(report(found))
 
 

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import json
 import pkgutil
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ import pytest
 
 import benchmarks.endurance
 import benchmarks.quality
-from benchmarks import forecasts, missing
+from benchmarks import forecasts, missing, quantiles
 from benchmarks.ablation import classes, decades
 from benchmarks.ablation.ingredients import INGREDIENTS, Lacking
 from benchmarks.ablation.streams import STREAMS as ABLATION_STREAMS
@@ -153,3 +154,9 @@ def test_promotions():
     cells = results.load(promotions.RESULTS)
     assert promotions.power(cells) in text
     assert promotions.with_table(text, cells) == text
+
+
+def test_quantiles():
+    """The document shows the stored losses of quantiles."""
+    stored = json.loads(quantiles.RESULTS.read_text("utf-8"))
+    assert quantiles.documented(stored) == quantiles.DOCUMENT.read_text("utf-8")

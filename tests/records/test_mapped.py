@@ -433,7 +433,9 @@ def test_the_usual_name_is_not_taken_for_another():
     decode = LabelDecoder(FieldMapping(target="y", id_field="id"), parse_json)
     with pytest.raises(MalformedError):
         decode(b'{"id": "a", "by": "Kim", "minutes": 31}', None)
-    with pytest.warns(IlnWarning, match="unless labels come later: the records have id, by, minutes"):
+    with pytest.warns(
+        IlnWarning, match="unless labels come later: the records have id, by, minutes"
+    ):
         decode.warn_of_unseen()
 
 
