@@ -44,6 +44,7 @@ class Forgotten:
                 "known: put back a copy; or delete it, and forget them again"
             ) from error
         self._fields = {name for name, _ in self.values}
+        self._found = set[tuple[str, str]]()
 
     def add(self, name: str, value: str) -> None:
         """Forget the records whose field has a value; `save` remembers it."""
@@ -61,11 +62,17 @@ class Forgotten:
 
     def has(self, fields: Mapping[str, Any], key: str | None) -> bool:
         """Return whether a record with these fields, and this key, is forgotten."""
+        has = False
         for name in self._fields - {EVENT}:
             value = key if name == RECORDS_KEY else _at(fields, name) or _at(fields.get("x"), name)
-            if value is not None and (name, self._digest(value)) in self.values:
-                return True
-        return False
+            if value is not None and (found := (name, self._digest(value))) in self.values:
+                self._found.add(found)
+                has = True
+        return has
+
+    def was_found(self, name: str, value: str) -> bool:
+        """Return whether a record that was looked at has this value."""
+        return (name, self._digest(value)) in self._found
 
     def has_event(self, event_id: str | None) -> bool:
         """Return whether the label of the event of this id is forgotten."""

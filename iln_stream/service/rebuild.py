@@ -175,6 +175,9 @@ class Erasure:
         for event_id in sorted(self.ids - labelled):
             forgotten.add(EVENT, event_id)
         self.report.append(f"found {n_events} records with the values, and {n_labels} labels")
+        for name, _, value in (each.partition("=") for each in self.values):
+            if not forgotten.was_found(name, value):
+                self.report.append(f"no record has {name}={value}: is the field's name right?")
 
     def begin(self) -> None:
         """Remember the values; a run of these learners is refused from now on until `finish`."""

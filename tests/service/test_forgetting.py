@@ -92,9 +92,10 @@ def test_as_if_never_seen(logs: tuple[Path, Path]) -> None:
     ours, theirs = logs
     before = saved(ours.parent / "state", "log-events")
     assert same(before, saved(theirs.parent / "state", "log-events"))
-    erasure = Erasure([f"card_id={WHO}"])
+    erasure = Erasure([f"card_id={WHO}", "crad_id=c1"])
     rebuild(settings(ours), erasure=erasure)
     assert erasure.report[0] == "found 20 records with the values, and 16 labels"
+    assert erasure.report[1] == "no record has crad_id=c1: is the field's name right?"
     rebuilt = saved(ours.parent / "state", "log-events")
     assert same(rebuilt, saved(theirs.parent / "state", "log-events")) == []
     later = records(range(100, 150))
