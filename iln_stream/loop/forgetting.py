@@ -43,13 +43,13 @@ class Forgotten:
                 f"{self._path} can't be read ({error!r}), and whose records are forgotten is not "
                 "known: put back a copy; or delete it, and forget them again"
             ) from error
-        self._fields = {name for name, _ in self.values}
+        self._fields = {name for name, _ in self.values if name != EVENT}
         self._found = set[tuple[str, str]]()
 
     def add(self, name: str, value: str) -> None:
         """Forget the records whose field has a value; `save` remembers it."""
         self.values[name, self._digest(value)] = None
-        self._fields.add(name)
+        self._fields |= {name} - {EVENT}
 
     def save(self) -> None:
         """Store durably what is forgotten, and what is unfinished."""
@@ -63,7 +63,7 @@ class Forgotten:
     def has(self, fields: Mapping[str, Any], key: str | None) -> bool:
         """Return whether a record with these fields, and this key, is forgotten."""
         has = False
-        for name in self._fields - {EVENT}:
+        for name in self._fields:
             value = key if name == RECORDS_KEY else _at(fields, name) or _at(fields.get("x"), name)
             if value is not None and (found := (name, self._digest(value))) in self.values:
                 self._found.add(found)
@@ -76,8 +76,7 @@ class Forgotten:
 
     def has_event(self, event_id: str | None) -> bool:
         """Return whether the label of the event of this id is forgotten."""
-        known = EVENT in self._fields and event_id is not None
-        return known and (EVENT, self._digest(event_id or "")) in self.values
+        return event_id is not None and (EVENT, self._digest(event_id)) in self.values
 
     def _digest(self, value: str) -> str:
         data = f"{self._salt}{value}".encode(errors="surrogatepass")
@@ -89,10 +88,7 @@ Reading = tuple[Callable[[Any], Mapping[str, Any]], str | None]
 
 
 class Forgets:
-    """Says which records of a run are left out, among them labels of the events `ids`.
-
-    It takes the ids of events that it leaves out; after a restart, those of before are unknown.
-    """
+    """Says which records of a run are left out, among them labels of the events `ids`."""
 
     def __init__(
         self, forgotten: Forgotten, events: Reading, of_others: Mapping[str, Reading]
@@ -113,8 +109,6 @@ class Forgets:
     def __call__(self, record: Record) -> bool:
         """Return whether a record is forgotten."""
         has, record_id = self.read(record)
-        if has and record_id is not None:
-            self.ids.add(record_id)
         return has or record_id in self.ids
 
 

@@ -17,6 +17,7 @@ from iln_stream.errors import IlnWarning, RefusedError, SnapshotError
 from iln_stream.kernels.cpu import BASELINES, VARIABLE, cpu_baseline, pinned
 from iln_stream.learners.introspection import find_keyed
 from iln_stream.learners.keyed import KEYS_FILE
+from iln_stream.loop.forgetting import EVENT
 from iln_stream.service.assembly import Assembly
 from iln_stream.service.challengers import (
     Changes,
@@ -264,7 +265,7 @@ def configuration(
     if settings.forecast != "value":
         found["forecast"] = settings.forecast
     if (forgotten := forgotten_of(settings)) is not None:
-        found["forgotten"] = [list(each) for each in forgotten.values]
+        found["forgotten"] = [list(each) for each in forgotten.values if each[0] != EVENT]
     if settings.by_key is not None:
         found["by_key"] = settings.by_key
     if settings.prediction_quantiles:
