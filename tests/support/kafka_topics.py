@@ -1,5 +1,6 @@
 """Creates, fills and reads topics on a test broker."""
 
+import time
 import uuid
 from collections.abc import Iterable, Mapping
 from typing import Self
@@ -44,16 +45,25 @@ def produce(
 
 
 def read_topic(bootstrap: str, topic: str, partition: int = 0) -> list[ConsumerRecord]:
-    """Return all records in a partition of a topic, as a consumer reads them."""
+    """Return all records in a partition of a topic, as a consumer reads them.
+
+    A commit is answered before its marker is in the partition: a transaction that is ending is
+    waited for, one that stays open is not.
+    """
     here = TopicPartition(topic, partition)
     consumer = KafkaConsumer(bootstrap_servers=bootstrap, isolation_level="read_committed")
     found: list[ConsumerRecord] = []
     try:
         consumer.assign([here])
         consumer.seek(here, 0)
+        deadline = time.monotonic() + 3
         end = consumer.end_offsets([here])[here]
-        while consumer.position(here) < end:
+        while True:
             found += consumer.poll(timeout_ms=200).get(here, ())
+            position = consumer.position(here)
+            ending = (consumer.highwater(here) or 0) > position and time.monotonic() < deadline
+            if position >= end and not ending:
+                break
     finally:
         consumer.close()
     return found
