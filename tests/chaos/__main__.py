@@ -19,7 +19,7 @@ from benchmarks.speed.report import versions
 from chaos.appender_kills import kill_appenders
 from chaos.broker_kills import kill_brokers
 from chaos.contest_kills import kill_contests
-from chaos.forecast_kills import kill_forecasters
+from chaos.forecast_kills import SERIES, kill_forecasters
 from chaos.garbage import flood
 from chaos.keyed_kills import kill_keyed_learners
 from chaos.late_kills import CASES, kill_late_learners
@@ -56,7 +56,8 @@ OF_ANY_LOG = (
     Kills("one order", kill_in_one_order, "kills", 4, None, BOTH, N_PARTITIONS),
     Kills("contests", kill_contests, "kills", 4, 600),
     Kills("a model by key", kill_keyed_learners, "keyed_kills", 1, 1_000),
-    Kills("forecasts", kill_forecasters, "kills", 4, 600),
+    Kills("forecasts", kill_forecasters, "kills", 8, 600),
+    Kills("forecasts of series", partial(kill_forecasters, series=SERIES), "kills", 8, 600),
     *(
         Kills(
             f"late labels, {case}", partial(kill_late_learners, case=case), "late_kills", 6, 1_500,

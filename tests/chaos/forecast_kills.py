@@ -13,6 +13,8 @@ from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord
 
 HORIZONS = ("1", "24", "5h")
+SERIES = ("--series", "shop", "--where", "temp < 28")
+"""Three series in one log, and records that are passed over."""
 
 _FIELDS = (
     *("--target", "load", "--time-field", "at", "--id-field", "id", "--recent-ids", "100"),

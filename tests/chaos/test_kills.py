@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chaos.contest_kills import kill_contests
-from chaos.forecast_kills import kill_forecasters
+from chaos.forecast_kills import SERIES, kill_forecasters
 from chaos.keyed_kills import LIVE, kill_keyed_learners
 from chaos.late_kills import CASES, kill_late_learners
 from chaos.logs import TestedLog
@@ -37,12 +37,12 @@ def test_promotions_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) 
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("series", [(), ("--series", "shop")])
+@pytest.mark.parametrize("series", [(), SERIES])
 @pytest.mark.parametrize("kind", LOGS)
 def test_forecasts_survive_kills(
     make_log: MakeLog, tmp_path: Path, kind: str, series: tuple[str, ...]
 ) -> None:
-    """Forecasters of one series or of three, killed at random moments, end identical to
+    """Forecasters of one series, or of three among other records, killed at random, end like
     uninterrupted ones, with the same values waiting; each forecast is published once."""
     outcome = kill_forecasters(
         make_log(kind), tmp_path, n_kills=2, per_kill=800, seed=1, more=ONCE, series=series
