@@ -62,7 +62,7 @@ class Breather(Listener):
     """Sleeps between events, so that tests get processor time."""
 
     def on_step(self, step: Step) -> None:
-        sleep(0.001)
+        sleep(0.005)
 
 
 class LearnersAtWork:
