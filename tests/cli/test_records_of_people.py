@@ -520,6 +520,9 @@ def test_what_is_left_out_below_the_header_is_counted(command, tmp_path):
         source_stream(LoopSettings(source=str(tmp_path / "a.csv"), separator=";")).source()
     (tmp_path / "a.csv").write_text("sky,load\nclear,lost\n" + text([], [["rain"] * N, LOAD]))
     assert "1 of 61 values are no numbers" in command("inspect-source", "a.csv").out
+    (tmp_path / "a.tab").write_text("sky\twind\tload\nc d\td\tc\n\tmeta\tclass\n" + 9 * "c\tw\t1\n")
+    with pytest.warns(IlnWarning, match="a.tab: 2 lines beside the header .* is 'c d d c'"):
+        assert len(source_stream(LoopSettings(source="a.tab")).source().poll(1.0)) == 9
 
 
 def test_an_archive_of_one_file(command, tmp_path):

@@ -266,6 +266,13 @@ _VALUE = re.compile(
 _DATE = re.compile(r"\d+[-/]\d+")
 """Above other values, it names a column of what happened then."""
 
+_TYPES = {
+    *("c", "continuous", "n", "numeric", "d", "discrete", "categorical"),
+    *("s", "string", "text", "t", "time", "float", "int", "integer", "date", "bool", "boolean"),
+}
+_ROLES = {"c", "class", "i", "ignore", "m", "meta"}
+"""Words of the two rows below the header of a file of Orange."""
+
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "?", "-"}
 """Texts without a value that say nothing about the header."""
 
@@ -478,11 +485,29 @@ def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool | No
 
 def _units(rows: Sequence[list[str]]) -> list[list[str]]:
     """Return the rows below the header that have units or types, and no number or time."""
+    n_types = _n_type_rows(rows)
     for n, row in enumerate(rows):
         names, values, _, texts = _seen(row[:_FIRST_COLUMNS], rows[n + 1 :])
         if values or not names or (names == 1 and texts):
-            return [*rows[:n]]
+            return [*rows[: max(n, n_types)]]
     return []
+
+
+def _n_type_rows(rows: Sequence[list[str]]) -> int:
+    """Return how many rows have the columns' types, and then their roles, as Orange writes them.
+
+    In place of a type there may be a list of the column's values.
+    """
+    for n, words in enumerate((_TYPES, _ROLES)):
+        cells = [*map(str.strip, rows[n][:_FIRST_COLUMNS])] if len(rows) > n + 1 else []
+        if words.isdisjoint(map(str.lower, cells)):
+            return n
+        for at, cell in enumerate(cells):
+            below = {each.strip() for each in _column(at, rows[n + 1 :])}
+            is_list = n == 0 and not below.isdisjoint(re.split(r"(?<!\\) ", cell))
+            if cell and (cell in below or not (cell.lower() in words or is_list or "=" in cell)):
+                return n
+    return 2
 
 
 def _seen(first: Sequence[str], rest: Sequence[Sequence[str]]) -> tuple[int, int, int, int]:
