@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain, compress, pairwise, takewhile
-from statistics import StatisticsError, correlation, fmean, pvariance
+from statistics import StatisticsError, correlation, covariance, fmean, pvariance
 from time import time as now
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -602,20 +602,24 @@ def _tells(values: Sequence[Any], labels: Sequence[Any]) -> bool:
 def _are_codes(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:
     """Whether labels differ between whole numbers, and those of neighbours as much as of others.
 
-    Their variance is that of what they mean and that of chance, which is known from within.
+    What differs only by chance, or as time passes, is not the same in both halves of the records.
     """
-    groups: dict[float, list[float]] = {}
-    for number, label in zip(numbers, labels, strict=False):
+    groups: dict[float, tuple[list[float], list[float]]] = {}
+    for at, (number, label) in enumerate(zip(numbers, labels, strict=False)):
         if number is not None and label is not None and abs(label) < _LARGEST:
-            groups.setdefault(number, []).append(label)
+            groups.setdefault(number, ([], []))[2 * at >= len(numbers)].append(label)
     n_turns = sum(a != b for a, b in pairwise(numbers))
     are_whole = len(numbers) == len(labels) and all(map(float.is_integer, groups))
-    if not (are_whole and 1 < len(groups) <= n_turns / 4):  # one day's have much in common
+    halves = [groups[number] for number in sorted(groups) if all(groups[number])]
+    # One day's have much in common.
+    if not (are_whole and len(groups) <= n_turns / 4 and 2 * len(halves) > len(groups) > 1):
         return False
-    means = [fmean(groups[number]) for number in sorted(groups)]
-    chance = fmean(pvariance(group) / len(group) for group in groups.values())
-    differ, jump = pvariance(means), fmean((a - b) ** 2 for a, b in pairwise(means))
-    return differ > 4 * chance and jump - 2 * chance > 1.2 * (differ - chance)
+    means = [(fmean(a), fmean(b)) for a, b in halves]
+    chance = fmean(pvariance([*a, *b]) / (len(a) + len(b)) for a, b in halves)
+    differ = pvariance([fmean([*a, *b]) for a, b in halves])
+    shared = covariance(*zip(*means, strict=True)) if len(means) > 1 else 0.0
+    jump = fmean((a[0] - b[0]) * (a[1] - b[1]) for a, b in pairwise(means)) if shared else 0.0
+    return differ > 4 * chance and shared > differ / 2 and jump > 1.2 * shared
 
 
 _LARGEST = 1e100

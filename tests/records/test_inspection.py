@@ -127,6 +127,19 @@ def test_codes_by_their_labels(effect, kind):
     assert found[0].type == kind
 
 
+def test_states_of_a_sensor_make_no_codes():
+    """A sensor's whole numbers and the label depend on a state that changes now and then: the
+    numbers are no codes. Of 20 draws, one may be taken for one."""
+    n_taken = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        level, loads = rng.integers(0, 26, 16).repeat(60), 9 * rng.normal(size=16).repeat(60)
+        seen = zip(level + rng.integers(0, 2, 960), loads + rng.normal(size=960), strict=True)
+        found = inspect_fields([{"seen": int(x), "load": float(y)} for x, y in seen])
+        n_taken += found[0].type == "category"
+    assert n_taken <= 1
+
+
 def test_possible_codes():
     """Few different whole numbers may be codes; many, two, fractions and texts are no question."""
     records = [
