@@ -120,16 +120,21 @@ def reliability(answers: Answers, labels: Sequence[Hashable]) -> dict[str, Any] 
     It is that of the rarer of two classes (`of`); of more, that of the most probable class (`of` is
     None). Weights have no influence. None without events.
 
+    Of two classes, there are also the numbers of events whose probability is in each hundredth
+    (`counts`): of those that were this class, and of the others.
+
     Examples
     --------
     >>> from iln_stream.loop.scores import reliability
-    >>> reliability([{"a": 0.25, "b": 0.75}, {"a": 0.25, "b": 0.75}], ["a", "b"])
-    {'of': 'a', 'bins': [[0.25, 0.5, 2]]}
+    >>> found = reliability([{"a": 0.25, "b": 0.75}, {"a": 0.25, "b": 0.75}], ["a", "b"])
+    >>> found["of"], found["bins"], [each[25] for each in found["counts"]]
+    ('a', [[0.25, 0.5, 2]], [1, 1])
 
     """
     classes = sorted(Counter(labels).items(), key=itemgetter(1))
     of = classes[0][0] if len(classes) == 2 else None
     sums: dict[int, list[float]] = {}
+    counts = [[0] * 100, [0] * 100]
     for answer, label in zip(answers, labels, strict=True):
         if answer:
             said = max(answer, key=answer.__getitem__) if of is None else of
@@ -138,8 +143,9 @@ def reliability(answers: Answers, labels: Sequence[Hashable]) -> dict[str, Any] 
             total[0] += p
             total[1] += said == label
             total[2] += 1
+            counts[said != label][min(int(100 * p + 1e-9), 99)] += 1  # 0.29 is in 29
     bins = [[p / n, came / n, n] for _, (p, came, n) in sorted(sums.items())]
-    return {"of": of, "bins": bins} if bins else None
+    return {"of": of, "bins": bins, "counts": None if of is None else counts} if bins else None
 
 
 def _by_score(
