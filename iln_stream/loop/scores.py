@@ -18,6 +18,8 @@ Ranking = Callable[[Sequence[float], Sequence[bool]], float]
 
 N_BINS = 10
 
+LEAST_IN_BIN = 10
+
 
 def roc_auc(scores: Sequence[float], positives: Sequence[bool]) -> float:
     """Return the probability that a positive event has a higher score than a negative one.
@@ -115,7 +117,9 @@ def calibration_error(
 
 
 def reliability(answers: Answers, labels: Sequence[Hashable]) -> dict[str, Any] | None:
-    """Return, for ten bins of a probability, its mean, the share of events of which it came true.
+    """Return, for up to ten bins of a probability, its mean, and of how many events it came true.
+
+    Bins have about the same number of events, at least ten: those of a rare class differ, too.
 
     It is that of the rarer of two classes (`of`); of more, that of the most probable class (`of` is
     None). Weights have no influence. None without events.
@@ -133,18 +137,20 @@ def reliability(answers: Answers, labels: Sequence[Hashable]) -> dict[str, Any] 
     """
     classes = sorted(Counter(labels).items(), key=itemgetter(1))
     of = classes[0][0] if len(classes) == 2 else None
-    sums: dict[int, list[float]] = {}
+    found: list[tuple[float, bool]] = []
     counts = [[0] * 100, [0] * 100]
     for answer, label in zip(answers, labels, strict=True):
         if answer:
             said = max(answer, key=answer.__getitem__) if of is None else of
             p = answer.get(said, 0.0)
-            total = sums.setdefault(min(int(p * N_BINS), N_BINS - 1), [0.0, 0.0, 0])
-            total[0] += p
-            total[1] += said == label
-            total[2] += 1
+            found.append((p, said == label))
             counts[said != label][min(int(100 * p + 1e-9), 99)] += 1  # 0.29 is in 29
-    bins = [[p / n, came / n, n] for _, (p, came, n) in sorted(sums.items())]
+    found.sort()
+    size = max(LEAST_IN_BIN, -(-len(found) // N_BINS))
+    bins = []
+    for first in range(0, len(found), size):
+        each = found[first : first + size]
+        bins.append([sum(column) / len(each) for column in zip(*each, strict=True)] + [len(each)])
     return {"of": of, "bins": bins, "counts": None if of is None else counts} if bins else None
 
 

@@ -68,7 +68,10 @@ def test_a_backlog_is_joined_as_live(path: Path) -> None:
     """Of a backlog no more events wait at once than did live, and each label is learned."""
     fill(path)
     waiting = round(DELAY + 1)
-    assert run(settings(path, pending_events=waiting)) == {
+    given = settings(path, pending_events=waiting)
+    about = Service(given).workers[0].live.about
+    assert about.target == "minutes"  # as the page calls it
+    assert run(given) == {
         "events": N, "labelled": N, "dead_letters": 0,
     }  # fmt: skip
     assert saved(path.parent / "state", "log-events").header.positions == {

@@ -4,7 +4,7 @@ import { Card } from "./card.js";
 import { Chart } from "./chart.js";
 import { count, percent, words } from "./format.js";
 import { verdict } from "./predictions.js";
-import { Range, timeAt } from "./range.js";
+import { Range, timeAt, timesOf } from "./range.js";
 import { curve, eventsOf } from "./store.js";
 import { BASELINES, axisOf, championOf, colour, learnerName, measures, promotions, trivial, unitOf } from "./task.js";
 
@@ -66,9 +66,8 @@ function smooth(values) {
 
 function ofCurves(model, metric) {
   const x = eventsOf(model);
-  const times = model.series.get("step")?.get("time") ?? [];
   const series = [...own(model, metric), ...baselines(model, metric)];
-  return { x, series, marks: promotions(model, "events"), when: timeAt(x, [...times, model.steps.at(-1)?.time]) };
+  return { x, series, marks: promotions(model, "events"), when: timesOf(model, x) };
 }
 
 function baselines(model, metric) {
