@@ -68,10 +68,7 @@ def test_a_backlog_is_joined_as_live(path: Path) -> None:
     """Of a backlog no more events wait at once than did live, and each label is learned."""
     fill(path)
     waiting = round(DELAY + 1)
-    given = settings(path, pending_events=waiting)
-    about = Service(given).workers[0].live.about
-    assert about.target == "minutes"  # as the page calls it
-    assert run(given) == {
+    assert run(settings(path, pending_events=waiting)) == {
         "events": N, "labelled": N, "dead_letters": 0,
     }  # fmt: skip
     assert saved(path.parent / "state", "log-events").header.positions == {
@@ -80,6 +77,16 @@ def test_a_backlog_is_joined_as_live(path: Path) -> None:
     }
     sent = [json.loads(value) for value in values(path, "predictions")]
     assert [(each["partition"], each["offset"]) for each in sent] == [(0, n) for n in range(N)]
+
+
+def test_the_page_names_the_target_of_the_labels(path: Path) -> None:
+    """The target is a field of the labels only; without its name a page has that of the log."""
+    fill(path)
+    service = Service(settings(path, metrics_port=0))
+    service.run()
+    (live,) = (worker.live for worker in service.workers)
+    assert live is not None
+    assert live.data(0)["target"] == "minutes"
 
 
 def test_one_learner_of_any_partitions(path: Path) -> None:
