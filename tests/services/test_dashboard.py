@@ -34,7 +34,7 @@ def test_committed_dashboards_are_what_the_code_makes() -> None:
 
 
 def test_the_overview_fits_one_screen() -> None:
-    """Eleven panels, and no more lines than 1440 x 900 pixels show: a line takes 38, the head 150."""
+    """Eleven panels, and no more lines than 1440 x 900 pixels show: each takes 38, the head 150."""
     assert len(OVERVIEW["panels"]) == 11
     lowest = max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in OVERVIEW["panels"])
     assert lowest * 38 + 150 <= 900
