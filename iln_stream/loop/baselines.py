@@ -462,8 +462,8 @@ class ClassificationBaselines(Baselines):
     def summary(self, scores: Scores, *, recent: bool) -> str:
         frequencies, majority = self.by_name.values()
         if recent:
-            loss, base = scores.window_loss.mean, frequencies.windowed
-            return f"log loss {compared(loss, 'class_frequencies', base, recent=True)}"
+            error, base = scores.window_loss.mean, frequencies.windowed
+            return f"log loss {compared(error, 'class_frequencies', base, recent=True)}"
         loss = compared(scores.running_loss, "class_frequencies", frequencies.running, recent=False)
         right, base = 1.0 - scores.running_error, 1.0 - majority.running
         return f"log loss {loss}; accuracy {right:.4g} (majority class {base:.4g})"
