@@ -107,7 +107,7 @@ export class Chart {
     const isLog = log && range !== null;
     let [bottom, top] = range ?? [0, 1];
     [bottom, top] = [Math.min(bottom, ...references), Math.max(top, ...references)];
-    if (isLog) { bottom /= 1.08; top *= 1.08; } else { const pad = (top - bottom) * 0.06; bottom -= pad; top += pad; }
+    if (isLog) { bottom = Math.max(bottom, top / 1000) / 1.08; top *= 1.08; } else { const pad = (top - bottom) * 0.06; bottom -= pad; top += pad; }
     bottom = low ?? bottom;
     top = high ?? Math.max(top, least ?? -Infinity);
     const y = (isLog ? logarithmic : linear)(bottom, top, height - BOTTOM, TOP);

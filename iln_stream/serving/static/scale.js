@@ -41,22 +41,12 @@ function powers(low, high, n) {
   return roundSteps(low, high, n).filter((tick) => tick > 0);
 }
 
-const MUCH = 10;
-
-// The range of values; for a logarithmic scale of the positive ones, without the first eighth of the
-// points if errors there are much larger than later.
-export function rangeOf(lists, isPositive = false) {
-  const [whole, later] = [0, 3].map((shift) => within(lists, isPositive, shift));
-  if (!isPositive || !whole || !later) return whole;
-  return [Math.max(whole[0], later[0] / MUCH), whole[1] > MUCH * later[1] ? later[1] : whole[1]];
-}
-
-function within(lists, isPositive, shift) {
+// The range of values, of the positive ones for a logarithmic scale.
+export function rangeOf(lists, isPositive) {
   let low = Infinity;
   let high = -Infinity;
   for (const values of lists) {
-    for (let i = shift && values.length >> shift; i < values.length; i += 1) {
-      const v = values[i];
+    for (const v of values) {
       if (v === null || !Number.isFinite(v) || (isPositive && v <= 0)) continue;
       if (v < low) low = v;
       if (v > high) high = v;

@@ -84,7 +84,7 @@ function current(model, run, isCurrent) {
   const first = model.flow.find((moment) => moment.lag !== null)?.lag;
   if (rate === null || rate === undefined || lag < LATE * rate) return { text, look: "good" };
   if (lag < first) return { text: `${text} and catching up, about ${duration(lag / rate)}`, look: "good" };
-  return { text: `${text} and not catching up`, look: "warning", todo: "see Lag and Rate" };
+  return { text: `${text} and not catching up`, look: "warning", todo: "choose a faster profile, or workers" };
 }
 
 // Records that could not be learned, if they are not a few.

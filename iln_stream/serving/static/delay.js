@@ -1,39 +1,12 @@
-// Rate and lag by the clock, and the delay of labels.
+// The delay of labels, and those that are missing.
 
 import { Card } from "./card.js";
 import { Chart } from "./chart.js";
-import { clock, count, duration, rate } from "./format.js";
+import { count, duration } from "./format.js";
 import { timeAt } from "./range.js";
 import { value } from "./store.js";
 
-const TIME = { xName: "at", formatX: clock, low: 0 };
 const ROUND = [1e-3, 1e-2, 0.1, 1, 10, 30, 60, 120, 300, 600, 900, 1200, 1800, 2400, 3000, 3600, 4500, 5400, 7200, 14400, 21600, 43200, 86400, 172800, 345600, 604800];
-
-export class Rate {
-  constructor() {
-    this.chart = new Chart({ title: "Rate", formatY: rate, least: 1, ...TIME });
-    this.card = new Card("rate", "Rate", "Events a second, in the last ten minutes.", 3, this.chart.node);
-    this.node = this.card.node;
-  }
-
-  update({ flow }) {
-    this.card.show(true);
-    this.chart.update({ x: flow.map((p) => p.time), series: [{ name: "events a second", look: "s0", y: flow.map((p) => p.rate) }] });
-  }
-}
-
-export class Lag {
-  constructor() {
-    this.chart = new Chart({ title: "Lag", formatY: count, least: 4, ...TIME });
-    this.card = new Card("lag", "Lag", "Records between the learner and the log's end.", 3, this.chart.node);
-    this.node = this.card.node;
-  }
-
-  update({ flow }) {
-    if (!this.card.show(flow.some((p) => p.lag !== null))) return;
-    this.chart.update({ x: flow.map((p) => p.time), series: [{ name: "records", look: "s0", y: flow.map((p) => p.lag) }] });
-  }
-}
 
 export class Delay {
   constructor() {
