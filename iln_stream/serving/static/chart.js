@@ -14,7 +14,7 @@ const RIGHT = 4;
 
 export class Chart {
   // options: title; xName, formatX; formatY, formatTick; log; low, high (bounds of y); least (of
-  // the upper bound); tickValues;
+  // the upper bound);
   // references (y of lines); height, the least if the card is higher.
   constructor(options) {
     this.options = { formatX: tick, formatY: number, formatTick: tick, ...options };
@@ -111,9 +111,7 @@ export class Chart {
     bottom = low ?? bottom;
     top = high ?? Math.max(top, least ?? -Infinity);
     const y = (isLog ? logarithmic : linear)(bottom, top, height - BOTTOM, TOP);
-    const among = this.options.tickValues?.filter((v) => v >= bottom && v <= top) ?? [];
-    const within = among.filter((_, i) => i % Math.ceil(among.length / 6) === 0);
-    const yTicks = range === null ? [] : within.length > 1 ? within : y.ticks(height > 200 ? 5 : 4);
+    const yTicks = range === null ? [] : y.ticks(height > 200 ? 5 : 4);
     const labels = yTicks.map(formatTick);
     if (this.options.unit && labels.length > 0) labels.push(`${labels.pop()} ${this.options.unit}`);
     const left = 8 + 6.8 * Math.max(2, ...labels.map((text) => text.length));

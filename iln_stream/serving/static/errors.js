@@ -8,16 +8,15 @@ import { curve, eventsOf } from "./store.js";
 import { BASELINES, axisOf, championOf, colour, learnerName, measures, promotions, trivial, unitOf } from "./task.js";
 
 export class Errors {
-  // kind: windowed or running; nth: the first or second measure of the task.
-  constructor(kind, nth) {
-    this.kind = kind;
+  // nth: the first or second measure of the task.
+  constructor(nth) {
     this.nth = nth;
     const options = { title: "", xName: "event", formatX: count, height: 200 };
     this.errors = new Chart({ ...options, log: true });
     this.shares = new Chart({ ...options, formatY: percent, formatTick: percent });
-    this.card = new Card(`${kind}-${nth}`, "", "", 6, this.errors.node, this.shares.node);
+    this.card = new Card(`windowed-${nth}`, "", "", 6, this.errors.node, this.shares.node);
     this.node = this.card.node;
-    this.range = new Range(`${kind}-${nth}`, ["10k", "all"], "all", () => this.update(this.model));
+    this.range = new Range(`windowed-${nth}`, ["10k", "All"], "All", () => this.update(this.model));
     this.card.tool(this.range.node);
   }
 
@@ -25,18 +24,14 @@ export class Errors {
     this.model = model;
     const measure = measures(model)[this.nth];
     if (!this.card.show(measure !== undefined)) return;
-    const windowed = this.kind === "windowed";
-    const title = `${windowed ? "Windowed" : "Running"} ${measure.title}`;
+    const title = `Windowed ${measure.title}`;
     for (const chart of [this.errors, this.shares]) chart.name(title);
-    this.card.name(
-      title,
-      `${axisOf(model, measure)} ${windowed ? "of the latest labelled events" : "since the first event"}${measure.isError ? ", on a log scale" : ""}.`,
-    );
+    this.card.name(title, `${axisOf(model, measure)} of the latest labelled events${measure.isError ? ", on a log scale" : ""}.`);
     this.errors.node.toggleAttribute("hidden", !measure.isError);
     this.shares.node.toggleAttribute("hidden", measure.isError);
     const chart = measure.isError ? this.errors : this.shares;
     chart.options.unit = measure.id === "mae" ? unitOf(model) : "";
-    chart.update(ofCurves(this.range.of(model), measure[this.kind]));
+    chart.update(ofCurves(this.range.of(model), measure.windowed));
   }
 }
 

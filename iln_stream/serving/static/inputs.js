@@ -48,11 +48,9 @@ function fieldOf(name, target) {
 // Shares say nothing of how large the whole is: of noise, predictions hardly move.
 function size(model) {
   const known = model.steps.filter((s) => s.y !== null && Number.isFinite(s.y_pred));
-  const [moved, labels] = ["y_pred", "y"].map((name) => {
-    const mean = known.reduce((sum, s) => sum + s[name], 0) / known.length;
-    return known.reduce((sum, s) => sum + Math.abs(s[name] - mean), 0) / known.length;
-  });
-  return known.length ? ` In all, predictions vary by ${[number(moved), unitOf(model)].join(" ").trim()}; labels by ${number(labels)}.` : "";
+  const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
+  const spread = (values) => number(mean(values.map((v) => Math.abs(v - mean(values)))));
+  return ` In all, predictions vary by ${spread(known.map((s) => s.y_pred))} ${unitOf(model)}, labels by ${spread(known.map((s) => s.y))}.`.replace(" ,", ",");
 }
 
 function makeRow() {

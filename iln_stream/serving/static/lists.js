@@ -26,15 +26,19 @@ export class List {
   }
 }
 
+const WHICH = [
+  { name: "Series", isOptional: true },
+  { name: "Id", look: "only-wide", isOptional: true },
+  { name: "Label", look: "number" },
+  { name: "Prediction", look: "number" },
+];
+
 export class Events extends List {
   constructor() {
     super("events", "Latest events", "The newest first.", 8, [
       { name: "Time", look: "nowrap" },
       { name: "Offset", look: "only-wide nowrap" },
-      { name: "Series", isOptional: true },
-      { name: "Id", look: "only-wide", isOptional: true },
-      { name: "Label", look: "number" },
-      { name: "Prediction", look: "number" },
+      ...WHICH,
       { name: "Error", look: "number" },
       { name: "Note", isOptional: true },
     ], "No event yet.");
@@ -57,10 +61,7 @@ export class WorstEvents extends List {
   constructor() {
     super("worst-events", "Worst predictions", "Of the latest 256 events, the largest errors.", 4, [
       { name: "Time", look: "nowrap" },
-      { name: "Series", isOptional: true },
-      { name: "Id", look: "only-wide", isOptional: true },
-      { name: "Label", look: "number" },
-      { name: "Prediction", look: "number" },
+      ...WHICH,
     ], "");
   }
 

@@ -28,16 +28,16 @@ const verdict = new Verdict();
 const figures = new Figures();
 const first = [new Predictions(), new Standings(), new Inputs()];
 const more = [
-  new Calibration(), new Errors("windowed", 0), new Errors("windowed", 1), new Threshold(),
+  new Calibration(), new Errors(0), new Errors(1), new Threshold(),
   new Slices(), new Delay(), new WorstSeries(), new Events(), new WorstEvents(), new Letters(),
 ];
-const details = [new Errors("running", 0), new Errors("running", 1), new Experts(), drift(), shrinks(), alpha(), new Checkpoints()];
+const details = [new Experts(), drift(), shrinks(), alpha(), new Checkpoints()];
 const cards = [...first, ...more, ...details];
 const nodes = (some) => some.map((card) => card.node);
 const grid = document.getElementById("cards");
 const folds = [
   new Fold("More", nodes(more), "(max-width: 720px)"), // on a telephone only
-  new Fold("Details: all events, experts, drift, Algorithm 1, checkpoints", nodes(details)),
+  new Fold("Details: experts, drift, Algorithm 1, checkpoints", nodes(details)),
 ];
 const stepper = new Stepper();
 grid.before(stepper.node);

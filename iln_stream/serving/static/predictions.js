@@ -16,7 +16,7 @@ export class Predictions {
     this.rare = new Chart({ title: "Probability by outcome", height: 300, low: 0, formatY: percent, formatTick: percent, xName: "predicted", formatX: percent });
     this.card = new Card("predictions", "Predictions and labels", "", 7, this.numbers.node, this.classes.node, this.rare.node);
     this.node = this.card.node;
-    this.range = new Range("predictions", ["256", "10k", "all"], "256", () => this.update(this.model));
+    this.range = new Range("predictions", ["256", "10k", "All"], "256", () => this.update(this.model));
     this.card.tool(this.range.node);
     this.series = new OneSeries(() => this.update(this.model));
     this.card.tool(this.series.node);
@@ -40,7 +40,7 @@ export class Predictions {
     const { target } = model.head;
     if (counts) {
       this.card.name(target ? `Predicted ${target}` : "Predicted classes",
-        `Probability of ${label(of)}, the rarer class: how the latest labels are spread over it. The further apart the two, the better.`);
+        `Probability of ${label(of)}, the rarer class, by what came: the further apart, the better.`);
       this.rare.update(spread(model.calibration));
       return;
     }
@@ -54,14 +54,14 @@ export class Predictions {
     const isRecent = this.range.value === "256" || several.size > 0;
     const apart = isRecent && steps.some((s) => s.late && s.id !== null);
     if (!isRecent) {
-      this.card.name(title, `Some of ${this.range.value === "all" ? "all events" : "the latest 10,000 events"}, evenly spaced.`);
+      this.card.name(title, `Some of ${this.range.value === "All" ? "all events" : "the latest 10,000 events"}, evenly spaced.`);
       this.numbers.update(sampled(this.range.of(model), promotions(model, "events")));
     } else if (apart) { // labels come in another order than their events, which follow no course
       const sorted = steps.filter((s) => Number.isFinite(s.y_pred)).sort((a, b) => a.y_pred - b.y_pred);
-      this.card.name(title, `The latest labels by what was predicted before they were seen${interval(model, steps)}.`);
+      this.card.name(title, `Labels by what was predicted before they were seen${interval(model, steps)}.`);
       this.numbers.update({ x: sorted.map((s) => s.y_pred), xName: "predicted", formatX: tick, series: numberSeries(sorted, steps.some((s) => s.interval)) });
     } else {
-      this.card.name(title, `The latest events: what was predicted before the label was seen${interval(model, steps)}.`);
+      this.card.name(title, `What was predicted before the label was seen${interval(model, steps)}.`);
       this.numbers.update({ x, series: numberSeries(steps, steps.some((s) => s.interval)), marks, when });
     }
   }

@@ -2,8 +2,6 @@
 
 import { element } from "./dom.js";
 
-const NAMES = { 256: "256", "10k": "10k", all: "All" };
-
 export class Range {
   constructor(id, values, chosen, onChange) {
     this.value = chosen;
@@ -12,7 +10,7 @@ export class Range {
         const input = element("input", { type: "radio", name: `${id}-range`, value });
         input.checked = value === chosen;
         input.addEventListener("change", () => { this.value = value; onChange(); });
-        return element("label", {}, input, element("span", {}, NAMES[value]));
+        return element("label", {}, input, element("span", {}, value));
       }));
   }
 

@@ -9,8 +9,8 @@ export const seriesOf = (step) => step.series?.join(", ") ?? "";
 
 export class OneSeries {
   constructor(onChange) {
-    this.select = element("select");
-    this.node = element("label", { class: "chooser range" }, element("span", { class: "visually-hidden" }, "Series that the chart shows"), this.select);
+    this.select = element("select", { class: "range", "aria-label": "Series that the chart shows" });
+    this.node = this.select;
     this.select.addEventListener("change", () => { this.chosen = this.select.value; onChange(); });
   }
 

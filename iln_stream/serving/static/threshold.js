@@ -37,7 +37,7 @@ export class Threshold {
       const said = sum(each.slice(Math.round(100 * at)));
       return [said, sum(each) - said];
     });
-    this.card.name("At a threshold", `The latest ${count(were + others)} labels, of which ${percent(base)} are ${name}.${scores(model)}`);
+    this.card.name("At a threshold", `The latest ${count(were + others)} labels, of which ${percent(base)} are ${name}. PR AUC ${number(value(model, "iln_probability_score", "pr_auc") ?? NaN)}.`);
     setText(this.at, `Say ${name} from ${percent(at)}`);
     [`said ${name}`, "said other"].forEach((text, i) => setText(this.heads[i], text));
     [name, "other"].forEach((text, i) => setText(this.sides[i], text));
@@ -46,10 +46,4 @@ export class Threshold {
     setText(this.found, `${said ? `Of those said to be ${name}, ${percent(n[0][0] / said)} were (precision).` : `None is said to be ${name}.`
     } Of those that were, ${percent(n[0][0] / were)} are caught (recall).`);
   }
-}
-
-// How well probabilities order events.
-function scores(model) {
-  return [["roc_auc", "ROC AUC"], ["pr_auc", "PR AUC"]].map(([score, title]) => [title, value(model, "iln_probability_score", score)])
-    .filter(([, v]) => v !== undefined).map(([title, v]) => ` ${title} ${number(v)}.`).join("");
 }

@@ -18,7 +18,7 @@ const ALIKE = 0.01;
 // Of recent records, a share that is worth a look; ten times as many are bad.
 export const FEW = 0.01;
 
-const WEAK = "don't use its predictions before you know why: see whether inputs arrive as before";
+const WEAK = "don't use it before you know why: do inputs arrive as before?";
 const LOOKS = ["good", "warning", "bad"];
 const CALLED = {
   last_value: "repeating the last value", running_mean: "the mean label",
