@@ -470,6 +470,11 @@ def test_the_year_of_a_long_file(command, tmp_path):
         ("a.json", b'{"a": [1, 2], "load": [3, 4]}', "write a record in each line, with pandas"),
         ("a.json", b'{"0": {"a": 1, "b": 2}, "1": {"a": 3, "b": 4}}', "its '0' has several values"),
         (
+            "a.json",
+            b'{"of": [{"n": 1}, {"n": 2}], "rows": [%b{}]}' % (9 * b'{"a": 1},'),
+            "its 'rows'",
+        ),
+        (
             "a.csv",
             b"a,load\n1,2\n3,4\nload,a\n5,6\n",
             "after line 3: it is not CSV: a second header",
@@ -587,6 +592,21 @@ def test_the_newest_first(more, command, tmp_path):
     assert ran.code == 2
     assert re.search(r"newest first: (49|59) of .* events are older than the event before", ran.err)
     assert '# "at" falls from record to record' in command("inspect-source", "a.csv").out
+
+
+@pytest.mark.parametrize(
+    ("labels", "learner", "said"),
+    [
+        ([i % 7 // 6 for i in range(N)], "pool", "all labels are 0 or 1: for probabilities"),
+        (LOAD, "infinite-layer-classifier", "60 labels have 60 classes, and all are numbers"),
+    ],
+)
+def test_labels_of_another_kind_of_learner(labels, learner, said, command, tmp_path):
+    """Numbers learned as classes, and two classes as numbers, give scores that mean little."""
+    (tmp_path / "a.csv").write_text(text(["temp", "load"], [TEMP, labels]))
+    command("inspect-source", "a.csv")  # from the first command on, warnings go to the log
+    with pytest.warns(IlnWarning, match=said):
+        command(*RUN, "a.csv", "--target", "load", "--learner", learner)
 
 
 def test_a_run_that_learns_nothing(command, tmp_path):
