@@ -333,8 +333,8 @@ def rebuild(
         typer.Option(
             "--forget",
             metavar="[FIELD=VALUE]",
-            help="Forget records with this value for good (`@key=VALUE`: by their key); may be "
-            "repeated. Alone: replace the model even if the log no longer holds all that it "
+            help="Forget records with this value for good (`@key=VALUE`: by their key, "
+            "`@record=events:0:43`: by place); may be repeated. Alone: replace the model even if the log no longer holds all that it "
             "learned.",
         ),
     ] = None,

@@ -57,6 +57,16 @@ class FollowedModel:
                 self._failure = None
                 predictor = self._make_predictor(current)
                 predictor.warm()
+                if self.predictor is None:
+                    header, then = (
+                        current.header,
+                        "pinned" if current.pinned else "newer ones follow",
+                    )
+                    log.info(
+                        "model %s: predicts with version %d of the stream %s, which had learned "
+                        "%d events; %s", self._follower.path, header.version, header.stream,
+                        header.n_learned, then,
+                    )  # fmt: skip
                 self.predictor = predictor
         except Exception as error:  # a learner's own code
             self._n_unusable += 1
@@ -199,7 +209,8 @@ class Models(Collector):
             return [self._none()]
         unusable = [f"model {name}: {m.problem}" for name, m in models.items() if not m.predictor]
         return unusable + [
-            f"pin: {name!r} is not published; known: {', '.join(sorted(models))}"
+            f"pin: {name!r} is not published; known: {', '.join(sorted(models))}; see "
+            f"`iln-stream versions {self._folder}`"
             for name in self._pinned
             if name not in models
         ]

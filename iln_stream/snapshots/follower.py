@@ -140,11 +140,10 @@ class Follower:
             except FileNotFoundError:
                 self._seen = None
                 remedy = (
-                    f"there is no published version; start the learner with "
+                    "there is no published version; start the learner with "
                     f"`iln-stream run --publish {self.path.parent}`"
                     if pin is None
-                    else f"version {pin} is pinned and not kept; pin another one, or lift the pin "
-                    f"with `iln-stream versions {self.path.parent} --unpin`"
+                    else self._without(pin)
                 )
                 self.problem = f"{self.path}: {remedy}"
                 return False
@@ -163,6 +162,24 @@ class Follower:
             self._seen = version.identity
             self.problem = None
             return True
+
+    def _without(self, pin: int) -> str:
+        """Return what to do, as a pinned version is not there."""
+        kept = self._versions.kept()
+        there = [str(each) for each in kept]
+        with suppress(OSError, SnapshotError):
+            if (newest := self._versions.newest.read_header().version) not in kept:
+                there.append(f"{newest}, the newest, which is not kept")
+        known = ", ".join(there)
+        found = f"there are {known}" if known else "none is published yet, see `iln-stream run`"
+        folder = self.path.parent
+        remedy = f"lift the pin with `iln-stream versions {folder} --unpin`"
+        if self._pin is not None:
+            remedy = "leave out --pin, for the newest"
+        return (
+            f"there is no version {pin} to predict with; {found}. `iln-stream versions {folder}` "
+            f"lists them: pin another one, or {remedy}"
+        )
 
     def _failed(self, seen: Identity | None, why: str) -> bool:
         """Note why a version can't be used; it is counted once, also if it is read again."""
