@@ -202,6 +202,10 @@ class Registry(Mapping[str, type]):
         return len(self._classes)
 
 
+TRANSFORMERS = Registry()
+"""Classes of transformers that have `state()` and the class method `from_state(state)`."""
+
+
 def qualified_name(cls: type) -> str:
     """Return the name under which a class is stored unless another one is given."""
     if cls.__module__.partition(".")[0] == _PACKAGE:

@@ -334,8 +334,8 @@ def rebuild(
             "--forget",
             metavar="[FIELD=VALUE]",
             help="Forget records with this value for good (`@key=VALUE`: by their key, "
-            "`@record=events:0:43`: by place); may be repeated. Alone: replace the model even if the log no longer holds all that it "
-            "learned.",
+            "`@record=events:0:43`: by place); may be repeated. Alone: replace "
+            "the model even if the log no longer holds all that it learned.",
         ),
     ] = None,
     accept_loss: AcceptLoss = False,

@@ -1,7 +1,7 @@
 """RecordInputs: a River transformer that makes inputs of records as they are."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from river import base
 
@@ -12,6 +12,7 @@ from iln_stream.records.parsing import parse_table_row
 from iln_stream.records.time_inputs import SINCE_LAST
 from iln_stream.records.times import DateOrder
 from iln_stream.records.values import NULLS, FieldType, Notation
+from iln_stream.state import TRANSFORMERS, StateDict, StateSchema
 
 _OF_PANDAS = ("NAType", "NaTType")
 """Types of missing values that are not equal to anything, or can't be compared at all."""
@@ -125,6 +126,28 @@ class RecordInputs(base.Transformer):
             return dict(self._decode(known, None).x or {})
         except MalformedError as error:
             raise ValueError(str(error)) from None
+
+    def state(self) -> StateDict:
+        """Return arguments and counts, for `iln_stream.save`."""
+        lists = {name: None if (v := getattr(self, name)) is None else list(v) for name in _LISTS}
+        texts = {name: getattr(self, name) for name in _TEXTS}
+        types = None if self.types is None else [list(each) for each in self.types.items()]
+        return _SCHEMA.write(**lists, **texts, types=types, decoder=self._decode.state())
+
+    @classmethod
+    def from_state(cls, state: StateDict) -> Self:
+        """Return the transformer that has this state."""
+        types, decoder, *others = _SCHEMA.read(state, "types", "decoder", *_LISTS, *_TEXTS)
+        given = dict(zip((*_LISTS, *_TEXTS), others, strict=True))
+        inputs = cls(None if types is None else dict(types), **given)
+        inputs._decode.restore(decoder)
+        return inputs
+
+
+TRANSFORMERS.add(RecordInputs)
+_SCHEMA = StateSchema("iln_stream.RecordInputs", 1)
+_LISTS = ("ignore", "null_values", "time_features", "crosses")
+_TEXTS = ("decimal", "time_field", "date_order", "time_zone")
 
 
 def _require_names(**lists: Any) -> None:

@@ -5,12 +5,12 @@ import hashlib
 import warnings
 import zlib
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from math import inf, isfinite, isnan, nan
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from iln_stream.learners.keyed.store import (
     as_key,
 )
 from iln_stream.reporting import MetricSpec, kept_keys_metric, key_evictions_metric
-from iln_stream.state import StateDict
+from iln_stream.state import TRANSFORMERS, StateDict, StateSchema
 
 How = Literal[
     "count", "since_last", "sum", "mean", "std", "min", "max", "last", "distinct",
@@ -314,9 +314,8 @@ class Aggregates:
     @classmethod
     def of_description(cls, found: Mapping[str, Any]) -> "Aggregates":
         """Return those of `described()`. Their keys are to be given: see `by_file`."""
-        declared = found["wanted"].items()
-        wanted = {n: Aggregate(**{**each, "by": tuple(each["by"])}) for n, each in declared}
-        made = cls(wanted, forget_keys_after=found.get("forget_keys_after"))
+        wanted = found["wanted"].items()
+        made = cls(_declared(wanted), forget_keys_after=found.get("forget_keys_after"))
         made.restore({**found, "waiting_ids": [], "waiting_keys": []})
         return made
 
@@ -432,9 +431,35 @@ class AggregateInputs(base.SupervisedTransformer, base.Transformer):
         self.transform_one(x)
         self._made.accept(None, y)
 
+    def state(self) -> StateDict:
+        """Return arguments, and what is kept of each key, for `iln_stream.save`."""
+        return _INPUTS.write(
+            wanted=[[name, asdict(a) | {"by": list(a.by)}] for name, a in self.aggregates.items()],
+            time=self.time,
+            forget_keys_after=self.forget_keys_after,
+            made=self._made.state(),
+        )
+
+    @classmethod
+    def from_state(cls, state: StateDict) -> Self:
+        """Return the transformer that has this state."""
+        wanted, made, *others = _INPUTS.read(state, "wanted", "made", "time", "forget_keys_after")
+        inputs = cls(_declared(wanted), *others)
+        inputs._made.restore(made)
+        return inputs
+
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"aggregates": {"n": Aggregate("count")}, "time": "ordinal_date"}
+
+
+TRANSFORMERS.add(AggregateInputs)
+_INPUTS = StateSchema("iln_stream.AggregateInputs", 1)
+
+
+def _declared(wanted: Iterable[Sequence[Any]]) -> dict[str, Aggregate]:
+    """Return aggregates of their fields, by name."""
+    return {name: Aggregate(**{**each, "by": tuple(each["by"])}) for name, each in wanted}
 
 
 class KeyedAggregates:
