@@ -5,10 +5,9 @@ import logging
 import os
 import signal
 import sys
-import tomllib
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.markup import escape
@@ -170,13 +169,19 @@ def warm_start(
 
 @app.command(rich_help_panel="Prepare")
 @with_settings
-def doctor(settings: Settings, context: typer.Context) -> None:
-    """Check what the settings need; exit with 1 if it is missing."""
+def doctor(
+    settings: Settings,
+    context: typer.Context,
+    command: Annotated[
+        Literal["run", "serve"],
+        typer.Argument(help="The command to check: `serve` needs what the table [api] names."),
+    ] = "run",
+) -> None:
+    """Check what a command needs with these settings; exit with 1 if it is missing."""
     from iln_stream.cli.doctor import examine
 
-    config = context.params["config"]
-    has_api = config is not None and ApiSettings.table in tomllib.loads(config.read_text("utf-8"))
-    raise typer.Exit(examine(settings, output(), ApiSettings.load(config) if has_api else None))
+    api = ApiSettings.load(context.params["config"]) if command == "serve" else None
+    raise typer.Exit(examine(settings, output(), api))
 
 
 @app.command(rich_help_panel="Prepare")
