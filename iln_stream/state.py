@@ -292,7 +292,7 @@ class StateSchema:
         readable = self._readable()
         if version not in readable:
             raise StateError(
-                f"the state of {self.name} has version {version!r}, and iln_stream {__version__} "
+                f"the state of {self.name} has format {version!r}, and release {__version__} "
                 f"reads {', '.join(map(str, readable))}: use the release that wrote it"
             )
         for older in range(version, self.version):

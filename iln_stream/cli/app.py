@@ -83,7 +83,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the release.")
     ] = False,
 ) -> None:
     """Online learning for streams with infinite-layer networks."""
@@ -174,7 +174,7 @@ def doctor(
     context: typer.Context,
     command: Annotated[
         Literal["run", "serve"],
-        typer.Argument(help="The command to check: `serve` needs what the table [api] names."),
+        typer.Argument(help="The command; `serve` needs the table [api]."),
     ] = "run",
 ) -> None:
     """Check what a command needs with these settings; exit with 1 if it is missing."""

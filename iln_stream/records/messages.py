@@ -228,7 +228,7 @@ class Prediction(BaseModel):
     contender: str | None = Field(
         default=None,
         description="Only with `challengers`: the contender that predicted, as it was the "
-        "champion. `model.version` is its version.",
+        "champion. `model.version` is its digest.",
     )
     challengers: dict[str, Target] | None = Field(
         default=None,
