@@ -25,6 +25,11 @@ RECORD = "@record"
 """In place of a field: the value is a place, `events:0:43`, such as of what can't be decoded."""
 
 
+def place_of(record: Record) -> str:
+    """Return where a record is, as `RECORD` names it."""
+    return f"{record.origin}:{record.offset}"
+
+
 class Forgotten:
     """The values of fields whose records are forgotten, in a file beside the snapshots.
 
@@ -64,9 +69,9 @@ class Forgotten:
         write_whole(self._path, lambda file: file.write(content))
         sync_folder(self._path.parent)
 
-    def has(self, fields: Mapping[str, Any], key: str | None, place: str) -> bool:
-        """Return whether a record with these fields, this key, or this place is forgotten."""
-        has, own = False, {RECORDS_KEY: key, RECORD: place}
+    def has(self, fields: Mapping[str, Any], record: Record) -> bool:
+        """Return whether a record with these fields is forgotten."""
+        has, own = False, {RECORDS_KEY: record.key, RECORD: place_of(record)}
         for name in self._fields:
             value = own[name] if name in own else _at(fields, name) or _at(fields.get("x"), name)
             if value is not None and (found := (name, self.digest(value))) in self.values:
@@ -117,8 +122,7 @@ class Forgets:
         with suppress(MalformedError):  # it may have a key all the same
             fields, can_read = parse(record.payload), True
         record_id = None if id_field is None else _at(fields, id_field)
-        place = f"{record.origin}:{record.offset}"
-        has = self._forgotten.has(fields, record.key, place) or self._knows(record_id)
+        has = self._forgotten.has(fields, record) or self._knows(record_id)
         return has, record_id, can_read
 
     def __call__(self, record: Record) -> bool:

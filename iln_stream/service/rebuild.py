@@ -16,7 +16,7 @@ from rich.console import Console
 
 from iln_stream.errors import NoStreamError, RefusedError, SnapshotError
 from iln_stream.loop import Listener, NothingLearnedError
-from iln_stream.loop.forgetting import EVENT, RECORD, Forgotten
+from iln_stream.loop.forgetting import EVENT, RECORD, Forgotten, place_of
 from iln_stream.loop.live import LiveModel
 from iln_stream.loop.progress import Progress
 from iln_stream.records import payload_bytes
@@ -139,7 +139,7 @@ class Erasure:
     report: list[str] = field(default_factory=list)
     removes: bool = False
     _folders: set[str] = field(default_factory=set)
-    _places: dict[StreamPartition, dict[int, None]] = field(default_factory=dict)
+    _places: dict[str, None] = field(default_factory=dict)  # STREAM:PARTITION:OFFSET
 
     def find(self, settings: Settings, stream: Scheme, readers: Sequence[Reader]) -> None:
         """Find the records of these values, and of those that were forgotten before.
@@ -163,39 +163,34 @@ class Erasure:
         forgets = forgets_of(settings, settings, stream, forgotten) if self.removes else None
         if forgets is None:
             return
-        ids, n_events, n_labels = set[str | None](), 0, 0
         pairs = [(name, value) for name, _, value in (v.partition("=") for v in self.values)]
         texts = [form for name, value in pairs if name != RECORD for form in _forms(value)]
-        unread: dict[str, None] = {}
+        ids, unread, places = set[str | None](), dict[str, None](), self._places
         for record in _records(settings, stream, readers):
             has, record_id, can_read = forgets.read(record)
             if has:
-                n_events += 1
-                self._places.setdefault(record.origin, {})[record.offset] = None
+                places[place_of(record)] = None
                 ids.add(record_id)
             elif not can_read and _contains(payload_bytes(record.payload), texts):
-                unread[f"{record.origin}:{record.offset}"] = None
+                unread[place_of(record)] = None
         ids.discard(None)
+        n_events = len(places)
         for record in _records(settings, stream, readers) if ids else ():
-            has, record_id, _ = forgets.read(record)
-            if not has and record_id in ids:
-                n_labels += 1
-                self._places.setdefault(record.origin, {})[record.offset] = None
+            if forgets.read(record)[1] in ids:
+                places[place_of(record)] = None
         for event_id in sorted(map(str, ids)):
             forgotten.add(EVENT, event_id)
+        n_labels = len(places) - n_events
         self.report.append(f"found {n_events} records with the values, and {n_labels} labels")
         for name, value in pairs:
-            if name == RECORD and not forgotten.was_found(name, value):
-                origin, _, offset = value.rpartition(":")  # a dead letter of it may be left
-                self._places.setdefault(StreamPartition.read(origin, ()), {})[int(offset)] = None
+            if name == RECORD:
+                places[value] = None  # a dead letter may be left where there is no record
             elif not forgotten.was_found(name, value):
                 self.report.append(f"no record has {name}={value}: is the field's name right?")
-        with suppress(NoStreamError):
-            for made in _made_in(_letters(settings)) if texts else ():
-                said = f"{made.fields.get('payload')} {made.fields.get('reason')}".encode()
-                known = made.origin_offset in self._places.get(made.origin, ())
-                if not known and _contains(said, texts):
-                    unread[f"{made.origin}:{made.origin_offset}"] = None
+        for _, _, place, letter in _made_in(_letters(settings)) if texts else ():
+            said = f"{letter.get('payload')} {letter.get('reason')}".encode()
+            if place not in places and _contains(said, texts):
+                unread[place] = None
         if unread:
             flags = " ".join(f"--forget {RECORD}={place}" for place in islice(unread, _MOST_NAMED))
             self.report.append(
@@ -231,28 +226,26 @@ class Erasure:
         predictions = None if published in (None, "-") else output_stream(settings, published)
         for output in (predictions, _letters(settings)):
             with suppress(NoStreamError):
-                found: dict[int, list[int]] = {}
-                for made in _made_in(output):
-                    if made.origin_offset in self._places.get(made.origin, ()):
-                        found.setdefault(made.partition, []).append(made.offset)
-                self._erase(output, found)
+                made = _made_in(output)
+                self._erase(output, [(p, at) for p, at, place, _ in made if place in self._places])
         for each in (label_stream(settings), stream):
-            if each is not None:
-                here = {p.partition: at for p, at in self._places.items() if p.stream == each.name}
-                self._erase(each, here)
+            places = (place.rsplit(":", 2) for place in self._places)
+            here = [(int(p), int(at)) for name, p, at in places if each and name == each.name]
+            self._erase(each, here)
         if settings.warm_start:
             self.report.append(f"{', '.join(settings.warm_start)}: their records were left out; "
                                "the files are yours to clean")  # fmt: skip
         self.report.append("answers that `iln-stream serve` recorded, copies and backups: yours")
 
-    def _erase(self, stream: Scheme | None, places: Mapping[int, Iterable[int]]) -> None:
-        if stream is None:
-            return
+    def _erase(self, stream: Scheme | None, places: Iterable[tuple[int, int]]) -> None:
         if isinstance(stream, SqliteScheme):
+            found: dict[int, list[int]] = {}
+            for partition, offset in places:
+                found.setdefault(partition, []).append(offset)
             # Without places, too: an interrupted command may have left some in the write-ahead log.
-            n = erase(stream.path, stream.topic, places)
+            n = erase(stream.path, stream.topic, found)
             self.report.append(f"{stream.address}: {n} records erased")
-        else:
+        elif stream is not None:
             self.report.append(f"{stream.address} is not ours: nothing was removed there; delete "
                                "the records, or let its retention do so")  # fmt: skip
 
@@ -294,26 +287,20 @@ def _letters(settings: Settings) -> Scheme | None:
     return None if address == "-" else output_stream(settings, address)
 
 
-class _Made(NamedTuple):
-    """A prediction or a dead letter: where it is, of which record, and what it says."""
+def _made_in(stream: Scheme | None) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
+    """Yield partition and offset of predictions or dead letters, the record's place, and them.
 
-    partition: int
-    offset: int
-    origin: StreamPartition
-    origin_offset: int
-    fields: dict[str, Any]
-
-
-def _made_in(stream: Scheme | None) -> Iterator[_Made]:
-    """Yield the predictions or dead letters of a stream, if we can remove them."""
+    None, if we can't remove them.
+    """
     if not isinstance(stream, SqliteScheme):
         return
-    for partition in stream.partitions():
-        for record in _all_of(stream.log(partition, "earliest", sys.maxsize)):
-            with suppress(ValueError, KeyError, TypeError):
-                made: Any = json.loads(record.payload)  # type: ignore[arg-type]
-                origin = StreamPartition(made["stream"], made["partition"])
-                yield _Made(partition, record.offset, origin, made["offset"], made)
+    with suppress(NoStreamError):
+        for partition in stream.partitions():
+            for record in _all_of(stream.log(partition, "earliest", sys.maxsize)):
+                with suppress(ValueError, KeyError, TypeError):
+                    made: Any = json.loads(record.payload)  # type: ignore[arg-type]
+                    place = f"{made['stream']}:{made['partition']}:{made['offset']}"
+                    yield partition, record.offset, place, made
 
 
 def _records(settings: Settings, stream: Scheme, readers: Sequence[Reader]) -> Iterator[Record]:

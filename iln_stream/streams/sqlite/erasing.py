@@ -1,6 +1,6 @@
 """Erases records: their places stay, so that no offset changes, and nothing that was in them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ ERASED = b"\0iln_stream: erased"
 """In place of the key of an erased record; a value of zeros may be somebody's."""
 
 
-def erase(path: Path, topic: str, places: Mapping[int, Iterable[int]]) -> int:
+def erase(path: Path, topic: str, places: Mapping[int, Sequence[int]]) -> int:
     """Overwrite records' values by as many zeros, keys by a mark, and remove ids; return how many.
 
     Readers pass over erased records. What was in them is neither in the file nor in its write-ahead
