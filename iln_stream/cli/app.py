@@ -5,6 +5,8 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -118,22 +120,34 @@ def run(settings: Settings, accept_loss: AcceptLoss = False) -> None:
     run_service(settings, console, accept_loss=accept_loss)
 
 
+@contextmanager
+def _api_extra_for(command: str) -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] == "iln_stream":
+            raise
+        raise IlnError(
+            f"{command}: {error.name} is not installed: pip install 'iln-stream[api]'"
+        ) from None
+
+
 @app.command(rich_help_panel="Run")
 @partial(with_settings, kind=ApiSettings)
 def serve(settings: ApiSettings) -> None:
     """Serve predictions of published versions over HTTP, and append events to a log."""
-    from iln_stream.cli.serve import serve_api
-
-    serve_api(settings)
+    with _api_extra_for("serve"):
+        from iln_stream.serving.server import ApiServer
+    ApiServer(settings).run()
 
 
 @app.command(rich_help_panel="Run")
 @partial(with_settings, kind=PageSettings)
 def page(settings: PageSettings) -> None:
     """Show a running learner in browsers: errors, predictions, experts, drift, latest events."""
-    from iln_stream.cli.serve import serve_page
-
-    serve_page(settings)
+    with _api_extra_for("page"):
+        from iln_stream.serving.page_server import PageServer
+    PageServer(settings).run()
 
 
 @app.command("inspect-source", rich_help_panel="Prepare")

@@ -492,7 +492,7 @@ class ClassificationBaselines(Baselines):
         loss = compared(scores.running_loss, "class_frequencies", frequencies.running, recent=False)
         right, base = 1.0 - scores.running_error, 1.0 - majority.running
         text = f"log loss {loss}; accuracy {right:.4g} (majority class {base:.4g})"
-        if (n := scores.n_unscored) > 1:
+        if (n := scores.totals.n_unscored) > 1:
             text += f"; {n:,} events without a score, predicted before any class was known"
         return text
 

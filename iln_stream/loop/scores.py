@@ -247,7 +247,7 @@ class _Totals(NamedTuple):
     total_loss: float = 0.0
     total_error: float = 0.0
     weight: float = 0.0
-    n_unscored: int = 0
+    n_unscored: int = 0  # labelled, but predicted before any class was known
 
 
 class Scores:
@@ -274,7 +274,7 @@ class Scores:
     def __init__(self, window: int = 1000, flags: Sequence[FlagSpec] = ()) -> None:
         if window < 1:
             raise ValueError(f"window = {window} must be at least 1 event")
-        self._totals = _Totals()
+        self.totals = _Totals()
         self._flags = tuple(flags)
         self.window_loss = Window(window)
         self.window_error = Window(window)
@@ -292,8 +292,8 @@ class Scores:
         errors = self.errors(scored)
         weights = weights_of(scored)
         n_late = sum(step.late for step in labelled)
-        before = self._totals
-        self._totals = _Totals(
+        before = self.totals
+        self.totals = _Totals(
             before.n_events + len(steps) - n_late,  # the event of a late label was counted already
             before.n_labelled + len(labelled),
             plus(before.total_loss, losses, weights),
@@ -309,28 +309,23 @@ class Scores:
     @property
     def n_events(self) -> int:
         """Number of events, labelled or not."""
-        return self._totals.n_events
+        return self.totals.n_events
 
     @property
     def n_labelled(self) -> int:
         """Number of labelled events."""
-        return self._totals.n_labelled
-
-    @property
-    def n_unscored(self) -> int:
-        """Number of labelled events that were predicted before any class was known."""
-        return self._totals.n_unscored
+        return self.totals.n_labelled
 
     @property
     def running_loss(self) -> float:
         """Weighted mean loss of all labelled events; nan before the first."""
-        totals = self._totals
+        totals = self.totals
         return totals.total_loss / totals.weight if totals.weight else nan
 
     @property
     def running_error(self) -> float:
         """Weighted mean error of all labelled events; nan before the first."""
-        totals = self._totals
+        totals = self.totals
         return totals.total_error / totals.weight if totals.weight else nan
 
     def metrics(self) -> Sequence[MetricSpec]:
@@ -370,14 +365,10 @@ class Scores:
 
     def state(self) -> StateDict:
         """Return the scores as plain values."""
-        totals = self._totals._asdict()
+        totals = self.totals._asdict()
         totals[f"total_{self.error_name}"] = totals.pop("total_error")
         if (weights := self.window_loss.weights) is not None:
             totals["weights"] = weights.values()
-        elif not totals["n_unscored"]:
-            del totals["weight"]  # it is the number of labels
-        if not totals["n_unscored"]:
-            del totals["n_unscored"]
         return {
             **totals,
             "window_loss": self.window_loss.values(),
@@ -390,7 +381,7 @@ class Scores:
         totals = {name: state[name] for name in ("n_events", "n_labelled", "total_loss")}
         error, n = state[f"total_{self.error_name}"], state["n_labelled"]
         weight, without = state.get("weight", float(n)), state.get("n_unscored", 0)
-        self._totals = _Totals(**totals, total_error=error, weight=weight, n_unscored=without)
+        self.totals = _Totals(**totals, total_error=error, weight=weight, n_unscored=without)
         for window, name in ((self.window_loss, "loss"), (self.window_error, self.error_name)):
             window.refill(state[f"window_{name}"], n - without)
             if "weights" in state:
@@ -414,8 +405,7 @@ class ClassificationScores(Scores):
     """Log loss and accuracy, and over the window also ranking, Brier score and calibration.
 
     The predicted class is the most probable one. Events that were predicted before any class was
-    known count for none of them. Measures over the window are computed when they
-    are read.
+    known count for none of them. Measures over the window are computed when they are read.
     """
 
     error_name = "misclassification"

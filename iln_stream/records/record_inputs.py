@@ -1,5 +1,6 @@
 """RecordInputs: a River transformer that makes inputs of records as they are."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, Self, get_args
 
@@ -129,25 +130,20 @@ class RecordInputs(base.Transformer):
 
     def state(self) -> StateDict:
         """Return arguments and counts, for `iln_stream.save`."""
-        lists = {name: None if (v := getattr(self, name)) is None else list(v) for name in _LISTS}
-        texts = {name: getattr(self, name) for name in _TEXTS}
-        types = None if self.types is None else [list(each) for each in self.types.items()]
-        return _SCHEMA.write(**lists, **texts, types=types, decoder=self._decode.state())
+        given = {**self._get_params(), "types": self.types and dict(self.types)}
+        return _SCHEMA.write(given=json.dumps(given, default=list), counts=self._decode.state())
 
     @classmethod
     def from_state(cls, state: StateDict) -> Self:
         """Return the transformer that has this state."""
-        types, decoder, *others = _SCHEMA.read(state, "types", "decoder", *_LISTS, *_TEXTS)
-        given = dict(zip((*_LISTS, *_TEXTS), others, strict=True))
-        inputs = cls(None if types is None else dict(types), **given)
-        inputs._decode.restore(decoder)
+        given, counts = _SCHEMA.read(state, "given", "counts")
+        inputs = cls(**json.loads(given))
+        inputs._decode.restore(counts)
         return inputs
 
 
 TRANSFORMERS.add(RecordInputs)
 _SCHEMA = StateSchema("iln_stream.RecordInputs", 1)
-_LISTS = ("ignore", "null_values", "time_features", "crosses")
-_TEXTS = ("decimal", "time_field", "date_order", "time_zone")
 
 
 def _require_names(**lists: Any) -> None:

@@ -58,15 +58,12 @@ class FollowedModel:
                 predictor = self._make_predictor(current)
                 predictor.warm()
                 if self.predictor is None:
-                    header, then = (
-                        current.header,
-                        "pinned" if current.pinned else "newer ones follow",
+                    found, path = current.header, self._follower.path
+                    then = "pinned" if current.pinned else "newer ones follow"
+                    text = (
+                        f"version {found.version} of the stream {found.stream}, which had learned"
                     )
-                    log.info(
-                        "model %s: predicts with version %d of the stream %s, which had learned "
-                        "%d events; %s", self._follower.path, header.version, header.stream,
-                        header.n_learned, then,
-                    )  # fmt: skip
+                    log.info(f"model {path}: predicts with {text} {found.n_learned} events; {then}")
                 self.predictor = predictor
         except Exception as error:  # a learner's own code
             self._n_unusable += 1

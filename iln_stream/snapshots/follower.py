@@ -165,21 +165,10 @@ class Follower:
 
     def _without(self, pin: int) -> str:
         """Return what to do, as a pinned version is not there."""
-        kept = self._versions.kept()
-        there = [str(each) for each in kept]
-        with suppress(OSError, SnapshotError):
-            if (newest := self._versions.newest.read_header().version) not in kept:
-                there.append(f"{newest}, the newest, which is not kept")
-        known = ", ".join(there)
-        found = f"there are {known}" if known else "none is published yet, see `iln-stream run`"
-        folder = self.path.parent
-        remedy = f"lift the pin with `iln-stream versions {folder} --unpin`"
-        if self._pin is not None:
-            remedy = "leave out --pin, for the newest"
-        return (
-            f"there is no version {pin} to predict with; {found}. `iln-stream versions {folder}` "
-            f"lists them: pin another one, or {remedy}"
-        )
+        known = ", ".join(map(str, self._versions.kept())) or "none"
+        listed = f"iln-stream versions {self.path.parent}"
+        unpin = f"lift the pin with `{listed} --unpin`" if self._pin is None else "leave out --pin"
+        return f"no version {pin} is kept, but {known}: see `{listed}`; pin another one, or {unpin}"
 
     def _failed(self, seen: Identity | None, why: str) -> bool:
         """Note why a version can't be used; it is counted once, also if it is read again."""

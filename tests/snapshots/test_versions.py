@@ -93,7 +93,7 @@ def test_followers_predict_with_the_pinned_version(path, publish):
 
 @pytest.mark.parametrize(
     ("n", "keep", "there"),
-    [(0, 5, "none is published"), (3, 2, "there are 2, 3. "), (1, 0, "there are 1, the newest")],
+    [(0, 5, "none: "), (3, 2, "2, 3: "), (1, 0, "none: ")],
 )
 def test_a_pin_of_no_version(path, publish, n, keep, there):
     """Who pins a number that is none reads which there are, and where they are listed."""
@@ -101,7 +101,7 @@ def test_a_pin_of_no_version(path, publish, n, keep, there):
         publish(n, keep=keep)
     follower = Follower(path, pin=7)
     assert not follower.refresh()
-    assert f"there is no version 7 to predict with; {there}" in follower.problem
+    assert f"no version 7 is kept, but {there}" in follower.problem
     assert f"`iln-stream versions {path.parent}`" in follower.problem
     assert "leave out --pin" in follower.problem
 

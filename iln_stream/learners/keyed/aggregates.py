@@ -2,10 +2,11 @@
 
 import datetime as dt
 import hashlib
+import json
 import warnings
 import zlib
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from math import inf, isfinite, isnan, nan
@@ -314,8 +315,7 @@ class Aggregates:
     @classmethod
     def of_description(cls, found: Mapping[str, Any]) -> "Aggregates":
         """Return those of `described()`. Their keys are to be given: see `by_file`."""
-        wanted = found["wanted"].items()
-        made = cls(_declared(wanted), forget_keys_after=found.get("forget_keys_after"))
+        made = cls(_declared(found["wanted"]), forget_keys_after=found.get("forget_keys_after"))
         made.restore({**found, "waiting_ids": [], "waiting_keys": []})
         return made
 
@@ -433,17 +433,15 @@ class AggregateInputs(base.SupervisedTransformer, base.Transformer):
 
     def state(self) -> StateDict:
         """Return arguments, and what is kept of each key, for `iln_stream.save`."""
-        return _INPUTS.write(
-            wanted=[[name, asdict(a) | {"by": list(a.by)}] for name, a in self.aggregates.items()],
-            time=self.time,
-            forget_keys_after=self.forget_keys_after,
-            made=self._made.state(),
-        )
+        wanted = {name: asdict(each) for name, each in self.aggregates.items()}
+        given = json.dumps([wanted, self.time, self.forget_keys_after])
+        return _INPUTS.write(given=given, made=self._made.state())
 
     @classmethod
     def from_state(cls, state: StateDict) -> Self:
         """Return the transformer that has this state."""
-        wanted, made, *others = _INPUTS.read(state, "wanted", "made", "time", "forget_keys_after")
+        given, made = _INPUTS.read(state, "given", "made")
+        wanted, *others = json.loads(given)
         inputs = cls(_declared(wanted), *others)
         inputs._made.restore(made)
         return inputs
@@ -457,9 +455,9 @@ TRANSFORMERS.add(AggregateInputs)
 _INPUTS = StateSchema("iln_stream.AggregateInputs", 1)
 
 
-def _declared(wanted: Iterable[Sequence[Any]]) -> dict[str, Aggregate]:
+def _declared(wanted: Mapping[str, Any]) -> dict[str, Aggregate]:
     """Return aggregates of their fields, by name."""
-    return {name: Aggregate(**{**each, "by": tuple(each["by"])}) for name, each in wanted}
+    return {name: Aggregate(**{**each, "by": tuple(each["by"])}) for name, each in wanted.items()}
 
 
 class KeyedAggregates:
