@@ -185,8 +185,9 @@ class Erasure:
         for name, value in pairs:
             if name == RECORD:
                 places[value] = None  # a dead letter may be left where there is no record
-            elif not forgotten.was_found(name, value):
-                self.report.append(f"no record has {name}={value}: is the field's name right?")
+            if not forgotten.was_found(name, value):
+                right = "place" if name == RECORD else "field's name"
+                self.report.append(f"no record has {name}={value}: is the {right} right?")
         for _, _, place, letter in _made_in(_letters(settings)) if texts else ():
             said = f"{letter.get('payload')} {letter.get('reason')}".encode()
             if place not in places and _contains(said, texts):
