@@ -9,6 +9,7 @@ import numpy as np
 
 from iln_stream.loop.scores import Scores, Window, plus, weights_of
 from iln_stream.loop.step import Step
+from iln_stream.records.series import MOST_SERIES
 from iln_stream.reporting import MetricSpec, Samples, errors_metric
 from iln_stream.state import StateDict, decode_name, encode_name
 
@@ -119,6 +120,9 @@ PERIODS = {"day_before": 86_400.0, "week_before": 7 * 86_400.0}
 MOST_PAST = 1500
 """Labels that they remember: a day of minutes, a week of ten minutes."""
 
+MOST_PAST_OF_ALL = 60_000
+"""Labels of all series together: two hundred each of 300 series, which are a week of hours."""
+
 LEAST_GAP = PERIODS["day_before"] / MOST_PAST
 
 FIRST_FOUND = 20
@@ -136,6 +140,8 @@ class PastLabels:
 
     Attributes
     ----------
+    most : int
+        Labels that are remembered.
     first, due : float
         The time of the first label, and that from which on the next one is remembered.
     labels : OrderedDict
@@ -144,7 +150,7 @@ class PastLabels:
     """
 
     def __init__(self) -> None:
-        self.first, self.due = inf, -inf
+        self.most, self.first, self.due = MOST_PAST, inf, -inf
         self.labels: OrderedDict[float, tuple[float, float]] = OrderedDict()
 
     def wants(self, time: float) -> bool:
@@ -156,11 +162,9 @@ class PastLabels:
         labels = self.labels
         labels[time] = y, known_at
         self.due = time + LEAST_GAP
-        if len(labels) > MOST_PAST:
+        while len(labels) > self.most:
             labels.popitem(last=False)
-            self.first = next(iter(labels))
-        elif len(labels) == 1:
-            self.first = time
+        self.first = next(iter(labels))
 
     def state(self) -> StateDict:
         """Return times, labels and when they were known."""
@@ -307,8 +311,8 @@ class Baselines:
 class RegressionBaselines(Baselines):
     """Absolute errors of the mean of all labels so far, and of the last label.
 
-    Where events have labels of the same time a day or a week before, also of these. Like the
-    learner, a baseline predicts an event when it comes, not when its label comes.
+    Where events have labels of the same time a day or a week before, in their series, also of
+    these. Like the learner, a baseline predicts an event when it comes, not when its label comes.
 
     Parameters
     ----------
@@ -321,6 +325,7 @@ class RegressionBaselines(Baselines):
         super().__init__(window, "running_mean", "last_value")
         self._trivial = Trivial()
         self._past = PastLabels()
+        self._of_series: OrderedDict[tuple[str, ...], PastLabels] = OrderedDict()
         last = self.by_name["last_value"]
         self.seasonal = {k: Seasonal(window, seconds, last) for k, seconds in PERIODS.items()}
 
@@ -333,6 +338,8 @@ class RegressionBaselines(Baselines):
             if step.loss is None:
                 continue
             y = step.y
+            if step.series:
+                past = self._past_of(step.series)
             mean, last = step.baselines or trivial.now
             mean_errors.append(abs(mean - y))
             last_errors.append(abs(last - y))
@@ -348,6 +355,15 @@ class RegressionBaselines(Baselines):
         self.by_name["last_value"].add(last_errors, weights)
         for each in self.seasonal.values():
             each.count()
+
+    def _past_of(self, series: tuple[str, ...]) -> PastLabels:
+        """Return the labels of a series; of too many, the least recent one leaves."""
+        found = self._of_series.setdefault(series, PastLabels())
+        self._of_series.move_to_end(series)
+        if len(self._of_series) > MOST_SERIES:
+            self._of_series.popitem(last=False)
+        found.most = min(MOST_PAST, MOST_PAST_OF_ALL // len(self._of_series))
+        return found
 
     def metrics(self) -> Sequence[MetricSpec]:
         return (errors_metric(self._errors),)
@@ -371,6 +387,10 @@ class RegressionBaselines(Baselines):
 
     def state(self) -> StateDict:
         seasonal = {name: each.state() for name, each in self.seasonal.items()}
+        if self._of_series:
+            rows = [each.state()["rows"] for each in self._of_series.values()]
+            names, sizes = [list(name) for name in self._of_series], list(map(len, rows))
+            seasonal["series"] = {"names": names, "sizes": sizes, "rows": np.concatenate(rows)}
         return {
             **super().state(),
             **self._trivial.state(),
@@ -384,14 +404,18 @@ class RegressionBaselines(Baselines):
             self._past.restore(state["seasonal"]["past"])
             for name, each in self.seasonal.items():
                 each.restore(state["seasonal"][name])
+            if (found := state["seasonal"].get("series")) is not None:
+                ends = np.cumsum(found["sizes"])[:-1]
+                for name, rows in zip(found["names"], np.split(found["rows"], ends), strict=True):
+                    self._past_of(tuple(name)).restore({"rows": rows})
 
 
 class ClassificationBaselines(Baselines):
     """Log loss of the classes' frequencies so far, and misclassification by the majority class.
 
-    Before the first label no class is known: its log loss is 0, and it is misclassified, as for the
-    learner. A label that comes late is scored by the frequencies when its event came; with more
-    than 32 classes, by those when it comes, as a copy for each waiting event would be large.
+    Where the learner has no score, as no class was known, they have none. A label that comes late
+    is scored by the frequencies when its event came; with more than 32 classes, by those when it
+    comes, as a copy for each waiting event would be large.
 
     Parameters
     ----------
@@ -425,8 +449,9 @@ class ClassificationBaselines(Baselines):
             else:
                 loss = log(n / count) if count else unseen if n else 0.0
                 miss = 0.0 if y == majority else 1.0
-            losses.append(loss)
-            misses.append(miss)
+            if step.has_score:
+                losses.append(loss)
+                misses.append(miss)
             weight = 1 if step.weight == 1.0 else step.weight
             counts[y] = count = count + weight
             n += weight
@@ -434,7 +459,7 @@ class ClassificationBaselines(Baselines):
                 majority, most = y, count
         self._n_labels = n
         self._majority = [majority] if n else []
-        weights = weights_of([step for step in steps if step.loss is not None])
+        weights = weights_of([step for step in steps if step.loss is not None and step.has_score])
         self.by_name["class_frequencies"].add(losses, weights)
         self.by_name["majority_class"].add(misses, weights)
 
@@ -466,7 +491,10 @@ class ClassificationBaselines(Baselines):
             return f"accuracy {right:.4g} (majority class {base:.4g})"
         loss = compared(scores.running_loss, "class_frequencies", frequencies.running, recent=False)
         right, base = 1.0 - scores.running_error, 1.0 - majority.running
-        return f"log loss {loss}; accuracy {right:.4g} (majority class {base:.4g})"
+        text = f"log loss {loss}; accuracy {right:.4g} (majority class {base:.4g})"
+        if (n := scores.totals.n_unscored) > 1:
+            text += f"; {n:,} events without a score, predicted before any class was known"
+        return text
 
     def state(self) -> StateDict:
         counts = dict(self._counts)

@@ -57,6 +57,13 @@ class FollowedModel:
                 self._failure = None
                 predictor = self._make_predictor(current)
                 predictor.warm()
+                if self.predictor is None:
+                    found, path = current.header, self._follower.path
+                    then = "pinned" if current.pinned else "newer ones follow"
+                    text = (
+                        f"version {found.version} of the stream {found.stream}, which had learned"
+                    )
+                    log.info(f"model {path}: predicts with {text} {found.n_learned} events; {then}")
                 self.predictor = predictor
         except Exception as error:  # a learner's own code
             self._n_unusable += 1
@@ -199,7 +206,8 @@ class Models(Collector):
             return [self._none()]
         unusable = [f"model {name}: {m.problem}" for name, m in models.items() if not m.predictor]
         return unusable + [
-            f"pin: {name!r} is not published; known: {', '.join(sorted(models))}"
+            f"pin: {name!r} is not published; known: {', '.join(sorted(models))}; see "
+            f"`iln-stream versions {self._folder}`"
             for name in self._pinned
             if name not in models
         ]
