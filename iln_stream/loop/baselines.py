@@ -1,8 +1,9 @@
 """Trivial predictors that look at no input, scored on the same labelled events as the learner."""
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from math import inf, isfinite, log, nan
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,9 @@ LEAST_GAP = PERIODS["day_before"] / MOST_PAST
 FIRST_FOUND = 20
 """Events in a row with such a label, from which a seasonal baseline is scored."""
 
+MUCH_SMALLER = 0.95
+"""Ratio of the median's error to the least one of the others, below which it is exported."""
+
 LEAST_FOUND = 0.9
 """Share of a window's events with such a label, from which it is exported."""
 
@@ -249,6 +253,37 @@ class Seasonal(Baseline):
         self._found.refill(state["found"], state["n"])
 
 
+class Median(Baseline):
+    """The median of the latest labels, renewed now and then: the constant with the least error.
+
+    Unlike the others it is that of the labels known when a label comes, late or not.
+    """
+
+    def __init__(self, window: int) -> None:
+        super().__init__(window)
+        self._latest: deque[float] = deque(maxlen=500)
+        self.n_seen = 0
+        self._now = 0.0
+
+    def error(self, y: float) -> float:
+        """Return its error of a label, and learn the label."""
+        error = abs(self._now - y)
+        self._latest.append(y)
+        self.n_seen += 1
+        if self.n_seen < 64 or self.n_seen % 64 == 0:
+            self._now = median(self._latest)
+        return error
+
+    def state(self) -> StateDict:
+        own = {"latest": np.array(self._latest), "n_seen": self.n_seen, "now": self._now}
+        return {**super().state(), **own}
+
+    def restore(self, state: StateDict) -> None:
+        super().restore(state)
+        self._latest.extend(state["latest"].tolist())
+        self.n_seen, self._now = state["n_seen"], state["now"]
+
+
 class TrivialClasses:
     """How often each class occurred so far, in the order in which they first did."""
 
@@ -312,7 +347,8 @@ class RegressionBaselines(Baselines):
     """Absolute errors of the mean of all labels so far, and of the last label.
 
     Where events have labels of the same time a day or a week before, in their series, also of
-    these. Like the learner, a baseline predicts an event when it comes, not when its label comes.
+    these; and of the median of the latest labels, where it is much better, as if most are 0. Like
+    the learner, a baseline predicts an event when it comes, not when its label comes.
 
     Parameters
     ----------
@@ -328,12 +364,14 @@ class RegressionBaselines(Baselines):
         self._of_series: OrderedDict[tuple[str, ...], PastLabels] = OrderedDict()
         last = self.by_name["last_value"]
         self.seasonal = {k: Seasonal(window, seconds, last) for k, seconds in PERIODS.items()}
+        self.median = Median(window)
 
     def update(self, steps: Sequence[Step]) -> None:
         trivial = self._trivial
         mean_errors: list[float] = []
         last_errors: list[float] = []
-        past = self._past
+        median_errors: list[float] = []
+        past, error_of_median = self._past, self.median.error
         for step in steps:
             if step.loss is None:
                 continue
@@ -343,6 +381,7 @@ class RegressionBaselines(Baselines):
             mean, last = step.baselines or trivial.now
             mean_errors.append(abs(mean - y))
             last_errors.append(abs(last - y))
+            median_errors.append(error_of_median(y))
             trivial.learn(y, step.weight)
             if (time := step.time) is not None:
                 if time - past.first >= PERIODS["day_before"]:
@@ -353,6 +392,7 @@ class RegressionBaselines(Baselines):
         weights = weights_of([step for step in steps if step.loss is not None])
         self.by_name["running_mean"].add(mean_errors, weights)
         self.by_name["last_value"].add(last_errors, weights)
+        self.median.add(median_errors, weights)
         for each in self.seasonal.values():
             each.count()
 
@@ -369,8 +409,12 @@ class RegressionBaselines(Baselines):
         return (errors_metric(self._errors),)
 
     def _known(self) -> dict[str, Baseline]:
-        """Return the baselines, with those seasonal ones that have something to repeat."""
-        return {**self.by_name, **{k: v for k, v in self.seasonal.items() if v.is_regular}}
+        """Return the baselines: seasonal ones that have something to repeat, a median that pays."""
+        found = {**self.by_name, **{k: v for k, v in self.seasonal.items() if v.is_regular}}
+        least = min(each.running for each in found.values())
+        if self.median.n_seen >= FIRST_FOUND and self.median.running < MUCH_SMALLER * least:
+            found["median"] = self.median
+        return found
 
     def _errors(self) -> Samples:
         found: Samples = {}
@@ -394,6 +438,7 @@ class RegressionBaselines(Baselines):
         return {
             **super().state(),
             **self._trivial.state(),
+            "median": self.median.state(),
             "seasonal": {"past": self._past.state(), **seasonal},
         }
 
@@ -401,6 +446,7 @@ class RegressionBaselines(Baselines):
         super().restore(state)
         self._trivial.restore(state)
         if "seasonal" in state:  # since release 0.3
+            self.median.restore(state["median"])
             self._past.restore(state["seasonal"]["past"])
             for name, each in self.seasonal.items():
                 each.restore(state["seasonal"][name])
