@@ -75,8 +75,8 @@ ERRORS = {
     404: "There is no such path, no model of this name, or no log to append to.",
     405: "The path has no such method.",
     408: "The client took too long to send its request.",
-    409: "The run's records can't be predicted here: send inputs as x. Or it reads no events of this "
-    "form: write its own records to the log.",
+    409: "The run's records can't be predicted here: send inputs as x. Or it reads no such events: "
+    "write its own records to the log.",
     411: "The body's length is not given.",
     413: "The body, or the batch, is too large.",
     415: "The body is not application/json.",
