@@ -1,6 +1,6 @@
 """`iln-stream inspect-source`: shows a source's fields, and the settings that learn them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import islice
 from math import ceil
@@ -18,7 +18,7 @@ from iln_stream.records import MalformedError, SkippedError, is_command
 from iln_stream.records.decoding import MOST_INPUTS, shorten
 from iln_stream.records.envelopes import envelope_of
 from iln_stream.records.fields import FieldMapping, common_field, late_labels
-from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
+from iln_stream.records.inspection import Field, Why, guessed_notation, inspect_fields
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import flatten, parse_json
 from iln_stream.records.proposed_forecasts import lags_of, series_of
@@ -43,6 +43,9 @@ _HOW_TO_READ = (
 
 _FURTHER, _APART = 100_000, 1_000
 """Records of a file after the first ones, of which one in 1,000 and the last are looked at, too."""
+
+_MOST_OTHERS = 20
+"""Further records that are looked at for each field that had one value before."""
 
 _ROLES_OF_LABELS = ("target", "id_field", "time_field")
 _PENDING = 100_000
@@ -109,6 +112,13 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     if settings.labels is not None:
         fields_given, of_labels = _joined(settings, found, fields_given, n_records, console)
     shown = inspect_fields(found, _mapping(fields_given, settings))
+    n_read = len(found)
+    steady = [e.name for e in shown if e.n_distinct <= 1 and e.why != Why.AS_GIVEN]
+    if steady and n_read >= n_records and Path(stream.address).is_file():
+        others = _Others(parser_of(settings, stream), found, steady, settings.null_values)
+        found = _read(settings, stream, n_records, None, others)
+        shown = inspect_fields(found, _mapping(fields_given, settings))
+        n_read = n_records + others.n_seen
     console.print(_table(shown))
     if settings.target is None and not any(each.role in ("label", "input") for each in shown):
         why = ", ".join(f"{each.name} ({each.why or each.role})" for each in shown)
@@ -143,14 +153,53 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     if of_labels.get("labels_settings", {}).get("time_field") == "":
         text = '# Labels have no field of a time: with time_field = "", the time of writing counts.'
         _print(out, text, soft_wrap=True)
-    for remark in remarks(shown, fields_given, labels_by_id=late is not None):
+    for remark in remarks(shown, fields_given, n_read, labels_by_id=late is not None):
         _print(out, f"# {remark}", soft_wrap=True)
 
 
+class _Others:
+    """Finds the first records with a further value of fields that had at most one: a rare class."""
+
+    def __init__(
+        self,
+        parse: Callable[[Any], Mapping[str, Any]],
+        known: Iterable[Mapping[str, Any]],
+        names: Sequence[str],
+        nulls: Sequence[str],
+    ) -> None:
+        self._parse = parse
+        self._known = {name: {*nulls, str(None)} for name in names}
+        for fields in map(flatten, known):
+            for name in names:
+                self._known[name].add(str(fields.get(name)))
+        self._left = dict.fromkeys(names, _MOST_OTHERS)
+        self.n_seen = 0
+
+    def __call__(self, record: Record) -> bool:
+        """Return whether it has one."""
+        self.n_seen += 1
+        if self._left:
+            with suppress(MalformedError):
+                fields = flatten(self._parse(record.payload))
+                for name in self._left:
+                    if str(fields.get(name)).strip() not in self._known[name]:
+                        self._left[name] -= 1
+                        self._left = {name: n for name, n in self._left.items() if n}
+                        return True
+        return False
+
+
 def _read(
-    settings: FormatSettings, stream: Scheme, n_records: int, console: Console
+    settings: FormatSettings,
+    stream: Scheme,
+    n_records: int,
+    console: Console | None,
+    others: Callable[[Record], bool] = lambda _: False,
 ) -> list[Mapping[str, Any]]:
-    """Return the fields of a stream's first records, and say how many can't be read."""
+    """Return the fields of a stream's first records, and say how many can't be read.
+
+    Of a file's further records, there are a few, and those that `others` chooses.
+    """
     parse = parser_of(settings, stream)
     found: list[Mapping[str, Any]] = []
     n_malformed, n_skipped, first_reason = 0, 0, ""
@@ -159,7 +208,7 @@ def _read(
     if Path(stream.address).is_file():  # how long its times span, and what is below
         last = None
         for n, last in enumerate(islice(events, _FURTHER), start=1):
-            if n % _APART == 0:
+            if others(last) or n % _APART == 0:
                 records.append(last)
         records += [last] if last is not None and last is not records[-1] else []
     if len({record.origin for record in records}) > 1:
@@ -180,9 +229,9 @@ def _read(
         except MalformedError as error:
             n_malformed += 1
             first_reason = first_reason or f"offset {record.offset}: {error}"
-    if n_skipped:
+    if n_skipped and console:
         _print(console, f"{n_skipped} records are skipped (where, or the decoder)")
-    if n_malformed:
+    if n_malformed and console:
         _print(console, f"{n_malformed} records can't be read; the first: {first_reason}")
     if not found:
         raise SourceError(f"{stream.address}: no record to inspect")

@@ -54,8 +54,8 @@ _BY_WHY = {
 """What to say of a field by why it has its role."""
 
 _REMARKS: dict[str, Callable[[Field], Any]] = {
-    "{name} is always {low} in the records that were read: read more (--records), or name another "
-    "target.": lambda e: (
+    "{name} is always {low} in the {n_read:,} records that were read: read more (--records), or "
+    "name another target.": lambda e: (
         e.role == "label" and e.n_distinct == 1 < e.n and e.why != Why.CLASS_OR_NULL
     ),
     "{name} has no value in {e.n_missing:,} records, which are only predicted: if that is the "
@@ -157,9 +157,13 @@ def _is_null(number: str, fields: Iterable[Field]) -> bool:
 
 
 def remarks(
-    fields: Sequence[Field], given: Mapping[str, Any] | None = None, *, labels_by_id: bool = False
+    fields: Sequence[Field],
+    given: Mapping[str, Any] | None = None,
+    n_read: int = 0,
+    *,
+    labels_by_id: bool = False,
 ) -> list[str]:
-    """Return a line for each guess of a proposal that somebody has to check.
+    """Return a line for each guess of a proposal, of so many records, that somebody has to check.
 
     With `labels_by_id`, an id comes twice: with the event and with its label.
     """
@@ -172,6 +176,7 @@ def remarks(
             name=as_toml(each.name),
             low=as_toml(each.low),
             others=f" Other numbers: {_listed(numbers)}." if numbers else "",
+            n_read=n_read,
             n_again=each.n - each.n_distinct,
             kinds="times" if each.role == "time" else "numbers",
             odd=as_toml(shorten(str(each.odd), _MOST_CHARACTERS)),

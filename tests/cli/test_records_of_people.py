@@ -392,7 +392,7 @@ REMARKS = {
     "a copy": (["kw", "load"], [[v / 1000 for v in LOAD], LOAD], '"kw" says what the label says'),
     "few integers": (["a", "load"], [TEMP, [i % 5 for i in range(N)]],
                      '"load" has 5 different whole numbers: if they are classes'),
-    "one value": (["a", "load"], [TEMP, [0] * N], '"load" is always 0.0 in the records'),
+    "one value": (["a", "load"], [TEMP, [0] * N], '"load" is always 0.0 in the 60 records'),
     "the name of a time": (["timestamp", "load"], [range(474_792, 474_792 + N), LOAD],
                            '"timestamp" is taken as a number, such as 474792.0, though it is '),
     "another calendar": (["at", "load"], [[f"{d.year + 543}-{d:%m-%d}" for d in DAYS], LOAD],
@@ -449,7 +449,8 @@ def test_a_comment_names_what_may_be_wrong(name, command, tmp_path):
 
 def test_the_year_of_a_long_file(command, tmp_path):
     """The time features and classes are those of the whole file, not of its first records, and the
-    last one, far from them, does not hide the form of the times."""
+    last one, far from them, does not hide the form of the times; a rare class is found, or the
+    comment says how many records were read."""
     hours = [f"{DAY + dt.timedelta(hours=i):%Y-%m-%d %H:%M}" for i in range(9_000)]
     (tmp_path / "a.csv").write_text(text(["at", "load"], [hours, range(9_000)]))
     done = command("inspect-source", "a.csv")
@@ -461,6 +462,12 @@ def test_the_year_of_a_long_file(command, tmp_path):
     settings = tomllib.loads(command("inspect-source", "a.csv").out)
     assert settings["types"] == {"year": "time years"}
     assert settings["learner"] == "infinite-layer-classifier"
+    for rare in ([2_345, 6_001], []):
+        frauds = [int(i in rare) for i in range(9_000)]
+        (tmp_path / "a.csv").write_text(text(["is_fraud", "amount"], [frauds, range(9_000)]))
+        proposal = command("inspect-source", "a.csv", "--target", "is_fraud").out
+        assert ("learner" in tomllib.loads(proposal)) == bool(rare)
+        assert ("always 0.0 in the 9,000 records that were read" in proposal) != bool(rare)
 
 
 @pytest.mark.parametrize(
