@@ -23,6 +23,8 @@ from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import flatten, parse_json
 from iln_stream.records.proposed_forecasts import lags_of, series_of
 from iln_stream.records.proposed_settings import as_toml, proposed, remarks
+from iln_stream.records.totals import without_totals
+from iln_stream.records.values import Notation
 from iln_stream.service import parser_of, source_stream
 from iln_stream.service.decoding import FIELDS, mapping_from, require_fields
 from iln_stream.service.settings import FormatSettings, LoopSettings, default_of
@@ -119,6 +121,16 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         found = _read(settings, stream, n_records, None, others)
         shown = inspect_fields(found, _mapping(fields_given, settings))
         n_read = n_records + others.n_seen
+    notation = Notation(settings.decimal, settings.date_order)
+    nulls = settings.null_values if stream.form == "rows" else ()  # what `where` takes for null
+    own_where = settings.where
+    while settings.envelope is None and (totals := without_totals(found, shown, nulls, notation)):
+        where = totals if settings.where is None else f"({settings.where}) and {totals}"
+        settings = LoopSettings.of(settings, where=where)
+        n_before, found = len(found), _read(settings, stream, n_records, None)
+        shown = inspect_fields(found, _mapping(fields_given, settings))
+        if len(found) == n_before:
+            break
     console.print(_table(shown))
     if settings.target is None and not any(each.role in ("label", "input") for each in shown):
         why = ", ".join(f"{each.name} ({each.why or each.role})" for each in shown)
@@ -152,6 +164,9 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         _print(out, f"# Add {', '.join(hidden)}: they may hold passwords, so they are not shown.")
     if of_labels.get("labels_settings", {}).get("time_field") == "":
         text = '# Labels have no field of a time: with time_field = "", the time of writing counts.'
+        _print(out, text, soft_wrap=True)
+    if settings.where != own_where:
+        text = "# where leaves out rows of totals, which are no events: correct it if they are."
         _print(out, text, soft_wrap=True)
     for remark in remarks(shown, fields_given, n_read, labels_by_id=late is not None):
         _print(out, f"# {remark}", soft_wrap=True)

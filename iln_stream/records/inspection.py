@@ -684,7 +684,7 @@ def _field(
         role, kind, why = "input", given.type_of(name), Why.AS_GIVEN
     elif role == "ignored" and name in given.features:
         role, why = "input", ""
-    elif role != "label" and any(map(_is_total, texts)):
+    elif role != "label" and any(map(is_total, texts)):
         why = Why.TOTALS
     elif not (amounts or dressed) and 2 * kinds["text"] > len(present):
         why = _unread_times(name, texts, why) or why
@@ -721,8 +721,10 @@ def _unread_times(name: str, texts: Sequence[str], why: str) -> str:
     return Why.SOME_NUMBERS if has_number and few else ""
 
 
-def _is_total(text: str) -> bool:
-    return re.sub(r"[\W_]", "", text).lower() in WORDS["totals"]
+def is_total(text: str, wide: bool = False) -> bool:
+    """Return whether a text is a word for a total; if `wide`, whether it has one among others."""
+    own = re.sub(r"[\W_]", "", text).lower() in WORDS["totals"]
+    return own or (wide and _is_named(text, WORDS["totals"]))
 
 
 _DIGITS, _FORMS = re.compile(r"\d[\d.,]*"), 5

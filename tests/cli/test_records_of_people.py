@@ -7,6 +7,7 @@ import tomllib
 import warnings
 import zipfile
 from contextlib import closing
+from operator import attrgetter
 
 import pytest
 from support.embedded_log import append
@@ -15,6 +16,7 @@ from iln_stream.errors import IlnWarning
 from iln_stream.loop import Regression
 from iln_stream.records.inspection import inspect_fields
 from iln_stream.records.values import NULLS
+from iln_stream.records.where import Where
 from iln_stream.service import parser_of, source_stream
 from iln_stream.service.decoding import build_decoder, mapping_of
 from iln_stream.service.settings import LoopSettings
@@ -322,6 +324,13 @@ FILES = {
                                {"columns": ["column_1", "column_2", "column_3"]}),
     "a label with its unit": ("a.csv", text(["at", "Sales (EUR)", "temp"], [ISO, LOAD, TEMP]),
                               {"target": "Sales (EUR)"}),
+    "totals": ("a.csv", "at;load\n" + "".join(
+        text([], [ISO[i : i + 12], LOAD[i : i + 12]], ";")
+        + f"Sum {'AB'[i % 24 // 12]};{sum(LOAD[i : i + 12]):.1f}\n" for i in range(0, N, 12))
+        + f"Total;{sum(LOAD):.1f}\n",
+        {"time_field": "at", "where": 'at not in ["Sum A", "Sum B", "Total"]'}),
+    "a total without a word": ("a.csv", text(["at", "temp", "load"], [ISO, TEMP, LOAD])
+                               + f",,{sum(LOAD):.2f}\n", {"where": "at != null"}),
     "an id alone": ("a.csv", text(["id", "load"], [[f"k{i}" for i in range(N)], LOAD]),
                     {"target": "load", "ignore": ["id"]}),
 }  # fmt: skip
@@ -337,8 +346,12 @@ def agrees(settings):
     source = stream.source()
     while not source.exhausted:
         records += source.poll(0.0)
-    examples = [decode(each.payload, None) for each in records]
-    found = inspect_fields([parser_of(settings, stream)(each.payload) for each in records], mapping)
+    payloads = [*map(attrgetter("payload"), records)]
+    if settings.where:
+        where = Where(settings.where, settings.null_values)
+        payloads = [*filter(where, payloads)]
+    examples = [decode(payload, None) for payload in payloads]
+    found = inspect_fields([*map(parser_of(settings, stream), payloads)], mapping)
     for each in found:
         if each.role == "label":
             labels = [example.y for example in examples]
