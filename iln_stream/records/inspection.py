@@ -238,8 +238,8 @@ class Field(NamedTuple):
     n_odd: int = 0  # how many texts of a number are no numbers, or of the time no times
     odd: Any = ""  # the first of them
     features: tuple[str, ...] = ()  # of the time: the inputs that may be made of it
-    # A number far outside of the others, or a text among numbers, that comes again and again, and
-    # may mean a missing value; of a label, one that may be a class.
+    # A number apart from the others, or a text among numbers that comes again and again, that may
+    # mean a missing value; of a label, one that may be a class.
     sentinel: str | None = None
     # The smallest or largest number, if it comes again and again, and the gap beside it is the
     # widest: what is a sentinel of another field is one here.
@@ -740,21 +740,47 @@ _AGAIN = 3
 
 
 def _without_sentinel(field: Field, numbers: Sequence[float]) -> Field:
-    """Find a number that repeats further from all others than they are from each other."""
+    """Find a number that people write for a missing value, apart from all others.
+
+    Nines that are apart by more than others are from each other, and negative ones by a quarter,
+    need not repeat. Negative nines among others, and -1 before counts, are far more frequent.
+    """
     counted = Counter(numbers)
     ordered = sorted(counted)
     if len(ordered) < _FEW / 4:
         return field
     for end, others in ((ordered[0], ordered[1:]), (ordered[-1], ordered[:-1])):
         gap = min(abs(end - others[0]), abs(end - others[-1]))
-        if counted[end] < _AGAIN or end == 1.0:
+        text = _written(end)
+        n_nines = _n_nines(text)
+        is_code = n_nines > 3 or text in _LIMITS or (end < 0 and n_nines > 2)
+        least = 1 if is_code and end < 0 else _AGAIN - is_code
+        if counted[end] < least or end == 1.0:
             continue
-        text = as_text(end) if abs(end) < 1e15 else repr(end)
-        if gap > others[-1] - others[0]:
+        span = others[-1] - others[0]
+        looks_so = n_nines > 1 or end == 0 or text in _LIMITS or (end < 0 and end.is_integer())
+        if looks_so and gap > (span / 4 if is_code and end < 0 else span):
             return field._replace(sentinel=text, low=others[0], high=others[-1])
-        if gap > max(b - a for a, b in pairwise(others)):
+        if counted[end] >= _AGAIN and gap > max(b - a for a, b in pairwise(others)):
             field = field._replace(apart=text)
-    return field
+    (most, n), (_, n_next) = counted.most_common(2)
+    is_code = most < 0 and _n_nines(_written(most)) > 2
+    is_code = is_code or (ordered[:2] in ([-1.0, 0.0], [-1.0, 1.0]) and most == -1.0)
+    often = n >= _AGAIN * n_next and n >= _AGAIN and len(ordered) >= _FEW
+    return field._replace(sentinel=_written(most)) if is_code and often else field
+
+
+_LIMITS = {"32767", "-32768", "65535", "2147483647", "-2147483648", "1e+20", "-1e+20", "1e+30"}
+"""What instruments and programs write that have no value."""
+
+
+def _written(number: float) -> str:
+    return as_text(number) if abs(number) < 1e15 else repr(number)
+
+
+def _n_nines(text: str) -> int:
+    digits = text.lstrip("-").replace(".", "")
+    return len(digits) if {*digits} == {"9"} else 0
 
 
 def _named_as_code(name: str, names: Collection[str]) -> bool:

@@ -200,7 +200,7 @@ def remarks(
             else "if it means a missing value, add it to null_values"
         )
         are = "is" if len(names) == 1 else "are"
-        found.append(f"{_listed(names)} {are} {sentinel} again and again, far from others: {null}.")
+        found.append(f"{_listed(names)} {are} {sentinel} at times, unlike others: {null}.")
     if codes := [each.name for each in fields if each.maybe_code and each.role == "input"]:
         types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
         found.append(

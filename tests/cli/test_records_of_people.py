@@ -394,7 +394,7 @@ REMARKS = {
     "marks of thousands": (["n", "load"], [[f"{1000 + 7 * i:,}" for i in range(N)], LOAD],
                            '"n" has marks that are always before three digits'),
     "0 among others": (["hPa", "load"], [[0 if i % 9 == 0 else 990 + i for i in range(N)], LOAD],
-                       '"hPa" is 0 again and again'),
+                       '"hPa" is 0 at times'),
     "ambiguous days": (["at", "load"], [[f"0{1 + i % 9}/05/2026" for i in range(N)], LOAD],
                        '"at" has dates with the year last'),
     "units that repeat": (["way", "load"],
@@ -436,7 +436,7 @@ REMARKS = {
                         '"way" is no number (numbers and texts that hardly repeat)'),
     "a first day": (["at", "end", "load"], [[f"{d:%Y-%m-%d}" for d in DAYS], [
         "1900-01-01" if i % 4 else f"{d:%Y-%m-%d}" for i, d in enumerate(DAYS)], LOAD],
-        '"end" is 1900-01-01 again and again, far from others: null_values says'),
+        '"end" is 1900-01-01 at times, unlike others: null_values says'),
     "a second time with others": (["at", "end", "load"], [[f"{d:%Y-%m-%d}" for d in DAYS], [
         f"{d:%Y-%m-%d}" if i % 9 else "0000-00-00" for i, d in enumerate(DAYS)], LOAD],
         '"end": 7 of 60 values are no numbers, the first is "0000-00-00"'),
@@ -447,7 +447,7 @@ REMARKS = {
     "a copy of a class": (["why", "load"], [["price", ""] * 30, ["left", "stays"] * 30],
                           '"why" says what the label says'),
     "999.9": (["a", "load"], [[999.9 if i % 9 == 0 else v for i, v in enumerate(TEMP)], LOAD],
-              '"a" is 999.9 again and again'),
+              '"a" is 999.9 at times'),
 }  # fmt: skip
 
 
