@@ -389,7 +389,9 @@ class _Roles:
                 having = [name for name, seen in self._values.items() if text in seen]
                 if having == [name] and self._values[name].count(text) > _OFTEN * self._n:
                     why, each = Why.CLASS_OR_NULL, each._replace(sentinel=text)
-        kind = each.type if is_label and is_dressed(each.type) else "auto"
+        # Of forecasts, the label is an input, too, which a run would say how it takes it.
+        is_input = each.type == "number" and self._given.target_is_input and not each.is_class
+        kind = each.type if is_label and (is_dressed(each.type) or is_input) else "auto"
         self._fields[name] = each._replace(
             role=role, type=kind, why=why, maybe_code=each.maybe_code and is_label
         )

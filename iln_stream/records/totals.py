@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from keyword import iskeyword
 from math import fsum, isclose
-from statistics import fmean
 from typing import Any
 
 from iln_stream.records.inspection import Field, is_total
@@ -14,9 +13,6 @@ from iln_stream.records.values import Notation, is_dressed, is_missing
 
 _FIRST = 1_000
 """Records that follow one another; of the others there are only some."""
-
-_LARGER = 1.5
-"""How much larger than others the labels of rows are that a word says to be totals."""
 
 _SURE = 3
 """Sums of two addends or more that are no chance; or fewer, if they exceed all other labels."""
@@ -32,8 +28,8 @@ def without_totals(
 
     `nulls` are the texts that are null in `where`.
 
-    They have a word for it and larger labels; or such a word among others, or no value in a field,
-    and their labels are the sums of those above, or of those after the total before.
+    They have a word for it and no smaller labels than those above; or such a word among others, or
+    no value in a field, and their labels are the sums of those above, or since the total before.
 
     >>> from iln_stream.records.inspection import inspect_fields
     >>> from iln_stream.records.totals import without_totals
@@ -55,26 +51,26 @@ def without_totals(
             cells = [row.get(name) for row in rows]
             texts = [*dict.fromkeys(c for c in cells if isinstance(c, str) and is_total(c, wide))]
             marks = [cell in texts for cell in cells]
-            if _are_sums(labels, marks) or (not wide and _are_larger(labels, marks)):
+            if _are_totals(labels, marks, exact=wide):
                 listed = json.dumps(texts, ensure_ascii=False)
                 return f"{_path(name)} " + (
                     f"not in {listed}" if texts[1:] else f"!= {listed[1:-1]}"
                 )
     for name in (each.name for each in fields if each.n_missing and each is not label):
-        if _are_sums(labels, [is_missing(row.get(name), nulls) for row in rows]):
+        if _are_totals(labels, [is_missing(row.get(name), nulls) for row in rows]):
             return f"{_path(name)} != null"
     return None
 
 
-def _are_larger(labels: Sequence[float | None], marks: Sequence[bool]) -> bool:
-    known = [(abs(y), mark) for y, mark in zip(labels, marks, strict=True) if y is not None]
-    totals, others = ([y for y, mark in known if mark is which] for which in (True, False))
-    return bool(totals and others) and fmean(totals) > _LARGER * fmean(others)
+def _are_totals(
+    labels: Sequence[float | None], marks: Sequence[bool], *, exact: bool = True
+) -> bool:
+    """Return whether all labels that are marked are totals of those above, and that is no chance.
 
-
-def _are_sums(labels: Sequence[float | None], marks: Sequence[bool]) -> bool:
-    """Return whether all labels that are marked are sums of others, and that is no chance."""
-    known = [(y, mark) for y, mark in zip(labels[:_FIRST], marks, strict=False) if y is not None]
+    If not `exact`, it is enough that they are as large as each of those.
+    """
+    known = [(y, mark) for y, mark in zip(labels, marks, strict=True) if y is not None]
+    known = known[:_FIRST] if exact else known
     digits = max((len(repr(y).partition(".")[2].rstrip("0")) for y, _ in known), default=0)
     rounding = 0.5 * 10.0**-digits if digits else 0.0
     group: list[float] = []
@@ -85,14 +81,13 @@ def _are_sums(labels: Sequence[float | None], marks: Sequence[bool]) -> bool:
             group.append(y)
             every.append(y)
             continue
-        sums = [
-            each
+        is_sum = any(
+            isclose(y, fsum(each), rel_tol=1e-9, abs_tol=rounding * len(each))
             for each in (group, every)
-            if isclose(y, fsum(each), rel_tol=1e-9, abs_tol=rounding * len(each))
-        ]
-        if not sums:
+        )
+        if not (is_sum or (not exact and abs(y) >= max(map(abs, group), default=0.0))):
             return False
-        found += [abs(y)] * (max(sum(map(bool, each)) for each in sums) > 1)
+        found += [abs(y)] * (len(every) > 1 and any(group or every))
         group = []
     return len(found) >= _SURE or (bool(found) and min(found) > max(map(abs, every)))
 

@@ -385,9 +385,24 @@ def test_the_proposal_and_its_run_agree(name, command, tmp_path):
         run = ("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
         (tmp_path / "learn.toml").write_text(done.out)
         assert agrees(settings)
-        ran = command(*run)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", IlnWarning)
+            ran = command(*run)
         assert ran.code == 0, ran.err
         assert f"{N:,} events, 0 dead letters" in ran.err
+        told = {str(each.message) for each in said if each.category is IlnWarning}
+        assert not {each for each in told if re.search("set its type|[Cc]ategory", each)}
+
+
+def test_a_forecast_of_numbers_as_text(command, tmp_path):
+    """The run of a proposal warns of no field: the proposal said how each is taken."""
+    lines = [json.dumps({"at": at, "sold": str(v)}) for at, v in zip(ISO, LOAD, strict=True)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    done = command("inspect-source", "a.jsonl", "--target", "sold", "--horizon", "1")
+    (tmp_path / "learn.toml").write_text(done.out)
+    with warnings.catch_warnings(action="error"):
+        ran = command("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
+    assert (ran.code, tomllib.loads(done.out)["types"]) == (0, {"sold": "number"})
 
 
 REMARKS = {
@@ -555,10 +570,12 @@ def test_an_archive_of_one_file(command, tmp_path):
     assert "did you mean a.xlsx?" not in command("inspect-source", "b.csv").err
 
 
-def test_labels_among_the_events(command, tmp_path):
-    """Labels in records of their own are found by their ids, and learned with the inputs."""
+@pytest.mark.parametrize("name", ["tx", "paid for"])
+def test_labels_among_the_events(name, command, tmp_path):
+    """Labels in records of their own are found by their ids, and learned with the inputs; if their
+    id has another name, by the decoder that a comment has."""
     events = [json.dumps({"tx": f"T{i}", "amount": i % 9}) for i in range(N)]
-    labels = [json.dumps({"tx": f"T{i}", "charged": i % 9 / 2}) for i in range(N)]
+    labels = [json.dumps({name: f"T{i}", "charged": i % 9 / 2}) for i in range(N)]
     lines = [line for pair in zip(events, labels, strict=True) for line in pair]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     done = command("inspect-source", "a.jsonl")
@@ -566,6 +583,9 @@ def test_labels_among_the_events(command, tmp_path):
     assert (settings["target"], settings["id_field"]) == ("charged", "tx")
     assert settings["pending_events"] == 100_000
     assert "came before" not in done.out  # an id comes twice: with its event and its label
+    assert settings.get("decoder") == (None if name == "tx" else "renamed:record")
+    own = [line[2:] for line in done.out.splitlines() if re.match("# (import|def|  )", line)]
+    (tmp_path / "renamed.py").write_text("\n".join(own))
     (tmp_path / "learn.toml").write_text(done.out)
     ran = command("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
     assert (ran.code, f"{N:,} events, 0 dead letters;" in ran.err) == (0, True), ran.err
