@@ -19,6 +19,7 @@ from iln_stream.records.time_spans import (
     are_years,
     features_of,
     has_odd_years,
+    has_weeks,
     is_monotonic,
     ordered_share,
     read_as,
@@ -352,6 +353,8 @@ class _Roles:
         self._assign("weight", given.weight_field)
         label = (given.target, "") if given.target is not None else self._possible_label()
         self._assign("label", *label)
+        if parts and label[0] in self._fields:
+            self._test_weekday(parts, self._fields[label[0]])
         self._compare(has_order=bool(parts) and self._fields[parts[0]].why != Why.NEWEST_FIRST)
         for name, each in self._fields.items():
             if not parts and each.is_number and _is_named_time(name) and each.role == "input":
@@ -443,6 +446,24 @@ class _Roles:
                 self._set(each.name, why=each.why if each.why == Why.AS_GIVEN else Why.COPY)
             elif repeats and any(_are_codes(numbers, label) for label in labels):
                 self._set(each.name, type="category", why=Why.BY_LABELS)
+
+    def _test_weekday(self, parts: Sequence[str], label: Field) -> None:
+        """Leave out the weekday of days whose label does not depend on it."""
+        each, notation = self._fields[parts[0]], self._given.notation
+        columns = [self._values[name] for name in (*parts, label.name)]
+        if "weekday" not in each.features or not label.is_number or len({*map(len, columns)}) > 1:
+            return
+        kinds = [own.type if own.type != "auto" else usual
+                 for own, usual in ((each, "time"), (label, "number"))]  # fmt: skip
+        days, numbers = [], []
+        for *cells, cell in zip(*columns, strict=True):
+            time = cells[0] if len(cells) == 1 else joined(map(as_text, cells))
+            if (day := read_as(time, kinds[0], notation)) is not None:
+                days.append(day)
+                numbers.append(read_as(cell, kinds[1], notation))
+        if step_of(days) == _DAY and not has_weeks(days, numbers):
+            features = tuple(name for name in each.features if name != "weekday")
+            self._set(each.name, features=features)
 
     def _time_types(self) -> dict[str, FieldType]:
         """Return the types of the fields that are times, the likeliest first.
@@ -548,6 +569,7 @@ def _mark_of_times(
     return next(marks) if min(abs(end - found.low), abs(end - found.high)) > _YEARS else None
 
 
+_DAY = 86_400.0
 _SOON, _YEARS = 1.6e8, 3e8
 """Five years from now, after which times are hardly meant, and ten years."""
 
