@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from iln_stream.serving.gate import HttpError, retry
 from iln_stream.serving.predicting import Predictor
 from iln_stream.snapshots.follower import Follower, Published
-from iln_stream.streams import StreamPartition, of_stream
+from iln_stream.streams import NewRecord, StreamPartition, of_stream
 
 log = logging.getLogger(__name__)
 
@@ -185,6 +185,28 @@ class Models(Collector):
         if not ours:
             raise HttpError(503, "no model", f"{self._none()}; try again", retry(1.0))
         return sorted({min(each) for each in ours})
+
+    def require_readers(self, stream: str | None, records: Sequence[NewRecord]) -> None:
+        """Refuse events that no learner of a log reads, as they have settings of other fields.
+
+        Raises
+        ------
+        HttpError
+            When there are such learners, and no others.
+
+        """
+        found = [m.predictor.published for _, m in self if m.predictor is not None]
+        decoders = [each.decode for each in found if each.header.stream == stream]
+        own = [each.mapping for each in decoders if each is not None]
+        ids = ("id",) if any(record.key is not None for record in records) else ("id", None)
+        reads = (m.target == "y" and m.id_field in ids and {*m.features} == {"x"} for m in own)
+        if own and len(own) == len(decoders) and not any(reads):
+            raise HttpError(
+                409,
+                "records",
+                f"the run reads other records (target = {own[0].target!r}) and would not learn "
+                "this one: write its own to the log, and ask /predict without an id",
+            )
 
     def backlog(self, stream: str | None, ends: Mapping[int, int]) -> int | None:
         """Return how many records the learners of a log are behind its ends by partition, at most.
