@@ -413,6 +413,8 @@ REMARKS = {
                        '"hPa" is 0 at times'),
     "ambiguous days": (["at", "load"], [[f"0{1 + i % 9}/05/2026" for i in range(N)], LOAD],
                        '"at" has dates with the year last'),
+    "credits": (["sum", "load"], [[f"{i}.50{' CR' * (i % 3 == 0)}" for i in range(N)], LOAD],
+                '"sum" is no number (numbers with different units: CR, none)'),
     "units that repeat": (["way", "load"],
                           [[f"{i % 5} {('km', 'm')[i % 2]}" for i in range(N)], LOAD],
                           '"way" is no number (numbers with different units: km, m)'),
