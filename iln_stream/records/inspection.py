@@ -873,7 +873,8 @@ def _time_type(
         return None  # 00:00-01:00, 01:00-02:00 would be read as hours with offsets
     is_named = _is_named_time(name)
     unit = next((unit for unit, words in _UNITS.items() if _is_named(name, WORDS[words])), "")
-    form = time_form(texts, is_text, is_named, "gps" if "gps" in name.lower() else unit)
+    unit = next((own for own in ("gps", "mjd") if own in name.lower()), unit)
+    form = time_form(texts, is_text, is_named, unit)
     if form:
         return f"time {form}"
     times = all_read_as(present, "time", notation)
