@@ -665,6 +665,11 @@ def _field(
     other = Notation("," if decimal == "." else ".")
     units = {each.unit for each in amounts.values()} - {""}
     n_numbers = sum(kind in _NUMERIC or value in amounts for value, kind in pairs if kind != "list")
+    plain = any(each.unit == "" for each in amounts.values()) or any(
+        k in _NUMERIC for _, k in pairs
+    )
+    if plain and any(unit.lower().rstrip(".") in _SIDES for unit in units):
+        units |= {"none"}  # the other side of an account
     dressed, enough = "", MOSTLY * len(pairs)
     texts = [value for value in present if isinstance(value, str)]
     are_parts = any(map(_PART_NUMBER.fullmatch, texts)) and not any("." in text for text in texts)
@@ -762,6 +767,8 @@ _RARE = 0.005
 """Share of numbers with leading zeros up to which they are slips among numbers, and no codes."""
 _PART_NUMBER = re.compile(r"\d+[eE]\d+")
 """Programs write a dot or a sign into such numbers."""
+
+_SIDES = {"cr", "dr"}
 
 _AGAIN = 3
 """Times that a number comes from which it may stand for a missing value."""
@@ -870,7 +877,8 @@ def _time_type(
         return None  # 00:00-01:00, 01:00-02:00 would be read as hours with offsets
     is_named = _is_named_time(name)
     unit = next((unit for unit, words in _UNITS.items() if _is_named(name, WORDS[words])), "")
-    form = time_form(texts, is_text, is_named, "gps" if "gps" in name.lower() else unit)
+    unit = next((own for own in ("gps", "mjd") if own in name.lower()), unit)
+    form = time_form(texts, is_text, is_named, unit)
     if form:
         return f"time {form}"
     times = all_read_as(present, "time", notation)

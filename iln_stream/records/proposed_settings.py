@@ -37,8 +37,8 @@ _BY_WHY = {
     "in one way if 5% and 0.05 are the same.",
     Why.CLASS_OR_NULL: "{name} is {e.sentinel} in many records: that is a class, or no value if it "
     "is among null_values.",
-    Why.TOTALS: "{name} has totals among its values: such rows are learned as others are; if "
-    "they are sums, leave them out (where).",
+    Why.TOTALS: "{name} has totals or averages among its values: such rows are learned as others "
+    "are; leave them out (where).",
     Why.NEWEST_FIRST: "{name} falls from record to record: `run` learns in the order of the file, "
     "and refuses one with the newest first: sort it by time.",
     **dict.fromkeys(

@@ -54,6 +54,11 @@ def all_read_as(values: Iterable[Any], kind: FieldType, notation: Notation = USU
     return [found for value in values if (found := read_as(value, kind, notation)) is not None]
 
 
+_BY_NAME = {
+    "gps": (6e8, 2e9, "seconds since 1980-01-06"), "mjd": (3e4, 8e4, "days since 1858-11-17"),
+}  # fmt: skip
+"""Numbers that are times by a word of the name: of 1999 to 2043, and of 1940 to 2077."""
+
 _YEAR_FIRST_PART = re.compile(r"(?P<year>\d{4})(?P<mark>[-/.: ]?)(?P<part>\d{1,3})")
 _YEAR_LAST_PART = re.compile(r"(?P<part>\d{1,2})(?P<mark>[-/.: ])(?P<year>\d{4})")
 
@@ -70,7 +75,7 @@ def time_form(texts: Sequence[str], is_text: bool, is_named: bool, unit: str) ->
     is_named
         Whether the field has a name of times.
     unit
-        What the name says: `quarter`, `week`, `day`, `gps`, or nothing.
+        What the name says: `quarter`, `week`, `day`, `gps`, `mjd`, or nothing.
 
     Examples
     --------
@@ -92,8 +97,9 @@ def time_form(texts: Sequence[str], is_text: bool, is_named: bool, unit: str) ->
     if form is None and (is_text or is_named):
         form = _part_form(texts, unit, is_named)
     if form is None and texts and all(text.replace(".", "", 1).isdigit() for text in texts):
-        is_gps = unit == "gps" and all(6e8 < float(text) < 2e9 for text in texts)  # 1999 to 2043
-        form = "seconds since 1980-01-06" if is_gps else _numeric_form(texts, is_named)
+        low, high, form = _BY_NAME.get(unit, (0.0, 0.0, ""))
+        is_known = all(low < float(text) < high for text in texts)
+        form = form if is_known else _numeric_form(texts, is_named)
     return form
 
 

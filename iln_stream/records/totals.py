@@ -65,12 +65,16 @@ def without_totals(
 def _are_totals(
     labels: Sequence[float | None], marks: Sequence[bool], *, exact: bool = True
 ) -> bool:
-    """Return whether all labels that are marked are totals of those above, and that is no chance.
+    """Return whether all labels that are marked are totals of others, and that is no chance.
 
     If not `exact`, it is enough that they are as large as each of those.
     """
     known = [(y, mark) for y, mark in zip(labels, marks, strict=True) if y is not None]
     known = known[:_FIRST] if exact else known
+    return _follow(known, exact) or _follow(known[::-1], exact)  # or they stand above the others
+
+
+def _follow(known: Sequence[tuple[float, bool]], exact: bool) -> bool:
     digits = max((len(repr(y).partition(".")[2].rstrip("0")) for y, _ in known), default=0)
     rounding = 0.5 * 10.0**-digits if digits else 0.0
     group: list[float] = []

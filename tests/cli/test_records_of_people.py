@@ -139,6 +139,9 @@ FILES = {
     "seconds of GPS": ("a.csv", text(["gpsTime", "load"], [
         [1_453_896_000 + 3_600 * i for i in range(N)], LOAD]),
         {"types": {"gpsTime": "time seconds since 1980-01-06"}}),
+    "modified Julian days": ("a.csv", text(["MJD", "load"], [
+        [f"{61100 + i / 24:.5f}" for i in range(N)], LOAD]),
+        {"types": {"MJD": "time days since 1858-11-17"}}),
     "another decimal sign": ("a.csv", text(["temp", "part", "load"], [COMMA, TEMP, COMMA], ";"),
                              {"decimal": ",", "ignore": ["part"], "types": {"temp": "number"}}),
     "a word for what is missing": ("a.csv", text(["temp", "wind", "load"], [
@@ -332,6 +335,8 @@ FILES = {
         {"time_field": "at", "where": 'at not in ["Sum A", "Sum B", "Total"]'}),
     "a total without a word": ("a.csv", text(["at", "temp", "load"], [ISO, TEMP, LOAD])
                                + f",,{sum(LOAD):.2f}\n", {"where": "at != null"}),
+    "a total above": ("a.csv", f"temp,load\nGesamt,{sum(LOAD):.1f}\n" + text([], [TEMP, LOAD]),
+                      {"where": 'temp != "Gesamt"'}),
     "an id alone": ("a.csv", text(["id", "load"], [[f"k{i}" for i in range(N)], LOAD]),
                     {"target": "load", "ignore": ["id"]}),
 }  # fmt: skip
@@ -413,6 +418,8 @@ REMARKS = {
                        '"hPa" is 0 at times'),
     "ambiguous days": (["at", "load"], [[f"0{1 + i % 9}/05/2026" for i in range(N)], LOAD],
                        '"at" has dates with the year last'),
+    "credits": (["sum", "load"], [[f"{i}.50{' CR' * (i % 3 == 0)}" for i in range(N)], LOAD],
+                '"sum" is no number (numbers with different units: CR, none)'),
     "units that repeat": (["way", "load"],
                           [[f"{i % 5} {('km', 'm')[i % 2]}" for i in range(N)], LOAD],
                           '"way" is no number (numbers with different units: km, m)'),
