@@ -170,6 +170,11 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return "".join(f"; did you mean {each}?" for each in get_close_matches(name, names, n=1))
 
 
+def why_not(error: OSError) -> str:
+    """Return why an address can't be listened on; the address itself is known."""
+    return str(error.strerror or error).partition(" (while")[0]
+
+
 _TOLD = {
     r"(int|int_\w+)": "expected a whole number",
     r"(float|decimal)_\w+|finite_number": "expected a finite number",

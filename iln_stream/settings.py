@@ -229,10 +229,11 @@ class CommandSettings(SettingsGroup, BaseSettings):
                 lines.append(f"{name} was removed: {cls.removed[name]}")
                 continue
             if name in cls.model_fields:
-                spellings = f"{name} (--{name.replace('_', '-')}, {cls._variable(name)})"
+                what = f"{name} (--{name.replace('_', '-')}, {cls._variable(name)}): {told(detail)}"
             else:
-                spellings = f"{name} (unknown setting{did_you_mean(name, cls.model_fields)})"
+                what = f"{name}: unknown setting{did_you_mean(name, cls.model_fields)}"
+            what, question, meant = what.partition("; did you mean")
             # The options may contain a password, which must not reach the log.
             got = "" if name in cls.secret else f", got {detail['input']!r}"
-            lines.append(f"{spellings}: {told(detail)}{got}")
+            lines.append(f"{what}{got}{question}{meant}")
         return "\n".join(dict.fromkeys(lines))

@@ -118,11 +118,13 @@ def _passed_over(watched: ModelMetrics) -> str:
 
 
 def _waiting(worker: Worker) -> str:
-    """Return what waits at the end: all events, if their ids are not those of the labels."""
+    """Return what waits or expired: all events, if their ids are not those of the labels."""
     late = worker.loop.late
-    if not isinstance(late, LateLabels) or not any(late.waiting):
+    if not isinstance(late, LateLabels):
         return ""
-    return ", waiting: {:,} events and {:,} labels".format(*late.waiting)
+    waits = ", waiting: {:,} events and {:,} labels" if any(late.waiting) else ""
+    expired = f", {n:,} expired" if (n := sum(late.n_expired.values())) else ""
+    return waits.format(*late.waiting) + expired
 
 
 def propose_settings(settings: LoopSettings, console: Console) -> None:

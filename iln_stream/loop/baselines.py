@@ -533,8 +533,8 @@ class ClassificationBaselines(Baselines):
     def summary(self, scores: Scores, *, recent: bool) -> str:
         frequencies, majority = self.by_name.values()
         if recent:
-            right, base = 1.0 - scores.window_error.mean, 1.0 - majority.windowed
-            return f"accuracy {right:.4g} (majority class {base:.4g})"
+            error, base = scores.window_loss.mean, frequencies.windowed
+            return f"log loss {compared(error, 'class_frequencies', base, recent=True)}"
         loss = compared(scores.running_loss, "class_frequencies", frequencies.running, recent=False)
         right, base = 1.0 - scores.running_error, 1.0 - majority.running
         text = f"log loss {loss}; accuracy {right:.4g} (majority class {base:.4g})"

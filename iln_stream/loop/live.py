@@ -63,8 +63,11 @@ def plain(value: Any) -> Any:
     return cut(value)
 
 
-def row_of_step(serial: int, step: Step) -> dict[str, Any]:
-    """Return a step as JSON values; of probabilities, those of the most probable class."""
+def row_of_step(serial: int, step: Step, series: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a step as JSON values; of probabilities, those of the most probable class.
+
+    `series` are the fields that name its series.
+    """
     y_pred, p = step.y_pred, None
     if isinstance(y_pred, Mapping):
         probabilities = y_pred
@@ -78,6 +81,12 @@ def row_of_step(serial: int, step: Step) -> dict[str, Any]:
         "offset": step.offset,
         "id": None if step.event_id is None else cut(step.event_id),
         "time": number(step.time),
+        "series": [  # their values are categories
+            cut(str(name)[len(field) + 1 :])
+            for field in series
+            for name in step.x
+            if str(name).startswith(f"{field}=")
+        ],
         "y": plain(step.y),
         "y_pred": plain(y_pred),
         "p": p,
@@ -117,7 +126,7 @@ def rows_of_standings(
 
 MOST_POINTS = 256
 FIRST_STRIDE = 8
-MOST_LABELS = 24
+MOST_LABELS = 32
 """Values of a label that one metric has curves for: those that came first."""
 
 CURVES = (
@@ -399,6 +408,8 @@ class LiveModel(Listener):
         Name of the contender that predicts now.
     slices : ErrorSlices
         Finds where the latest errors are.
+    series : sequence of str
+        Fields that name the series of an event.
 
     """
 
@@ -413,6 +424,7 @@ class LiveModel(Listener):
         self._recent = SampledCurves(RECENT_STRIDE, RECENT_POINTS)
         self._curved: Sequence[MetricSpec] | None = None
         self.slices = ErrorSlices()
+        self.series: Sequence[str] = ()
         self._steps: deque[Step | dict[str, Any]] = deque(maxlen=MOST_STEPS)
         self._append = self._steps.append
         self._letters: deque[dict[str, Any]] = deque(maxlen=MOST_LETTERS)
@@ -540,7 +552,7 @@ class LiveModel(Listener):
                 break
         first = n - len(steps) + 1
         return [
-            step if isinstance(step, dict) else row_of_step(serial, step)
+            step if isinstance(step, dict) else row_of_step(serial, step, self.series)
             for serial, step in enumerate(steps, first)
             if serial > after
         ]

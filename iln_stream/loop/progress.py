@@ -18,6 +18,8 @@ from iln_stream.streams import StreamPartition
 log = logging.getLogger(__name__)
 
 _REFRESH_SECONDS = 0.2
+_RATE_SECONDS = {True: 10.0, False: 60.0}
+"""Over which a rate is measured, at a terminal or in the log: not over idle hours before."""
 
 
 class Line:
@@ -103,7 +105,7 @@ class Progress(Listener):
         self._logs_letters = logs_letters
         self._line = Line(console, total)
         self._n = 0
-        # Of the last ten seconds at a terminal, else since the line before.
+        # Of the last seconds at a terminal, else since the line before.
         self._before: deque[tuple[float, int]] = deque(maxlen=50 if self._line.is_drawn else 2)
 
     def on_step(self, step: Step) -> None:
@@ -133,8 +135,10 @@ class Progress(Listener):
         self._line.show(self._n, self._text)
 
     def _text(self) -> str:
-        watched = self._watched
-        self._before.append((now := monotonic(), self._n))
+        watched, now = self._watched, monotonic()
+        while self._before and now - self._before[0][0] > _RATE_SECONDS[self._line.is_drawn]:
+            self._before.popleft()
+        self._before.append((now, self._n))
         began, n = self._before[0]
         rate = f"{(self._n - n) / (now - began):,.0f}/s, " if self._n > n else ""
         letters = f", {watched.n_dead_letters:,} dead letters" if watched.n_dead_letters else ""

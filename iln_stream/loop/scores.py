@@ -18,6 +18,8 @@ Ranking = Callable[[Sequence[float], Sequence[bool]], float]
 
 N_BINS = 10
 
+LEAST_IN_BIN = 10
+
 
 def roc_auc(scores: Sequence[float], positives: Sequence[bool]) -> float:
     """Return the probability that a positive event has a higher score than a negative one.
@@ -115,31 +117,41 @@ def calibration_error(
 
 
 def reliability(answers: Answers, labels: Sequence[Hashable]) -> dict[str, Any] | None:
-    """Return, for ten bins of a probability, its mean, the share of events of which it came true.
+    """Return, for up to ten bins of a probability, its mean, and of how many events it came true.
+
+    Bins have about the same number of events, at least ten: those of a rare class differ, too.
 
     It is that of the rarer of two classes (`of`); of more, that of the most probable class (`of` is
     None). Weights have no influence. None without events.
 
+    Of two classes, there are also the numbers of events whose probability is in each hundredth
+    (`counts`): of those that were this class, and of the others.
+
     Examples
     --------
     >>> from iln_stream.loop.scores import reliability
-    >>> reliability([{"a": 0.25, "b": 0.75}, {"a": 0.25, "b": 0.75}], ["a", "b"])
-    {'of': 'a', 'bins': [[0.25, 0.5, 2]]}
+    >>> found = reliability([{"a": 0.25, "b": 0.75}, {"a": 0.25, "b": 0.75}], ["a", "b"])
+    >>> found["of"], found["bins"], [each[25] for each in found["counts"]]
+    ('a', [[0.25, 0.5, 2]], [1, 1])
 
     """
     classes = sorted(Counter(labels).items(), key=itemgetter(1))
     of = classes[0][0] if len(classes) == 2 else None
-    sums: dict[int, list[float]] = {}
+    found: list[tuple[float, bool]] = []
+    counts = [[0] * 100, [0] * 100]
     for answer, label in zip(answers, labels, strict=True):
         if answer:
             said = max(answer, key=answer.__getitem__) if of is None else of
             p = answer.get(said, 0.0)
-            total = sums.setdefault(min(int(p * N_BINS), N_BINS - 1), [0.0, 0.0, 0])
-            total[0] += p
-            total[1] += said == label
-            total[2] += 1
-    bins = [[p / n, came / n, n] for _, (p, came, n) in sorted(sums.items())]
-    return {"of": of, "bins": bins} if bins else None
+            found.append((p, said == label))
+            counts[said != label][min(int(100 * p + 1e-9), 99)] += 1  # 0.29 is in 29
+    found.sort()
+    size = max(LEAST_IN_BIN, -(-len(found) // N_BINS))
+    bins = []
+    for first in range(0, len(found), size):
+        each = found[first : first + size]
+        bins.append([sum(column) / len(each) for column in zip(*each, strict=True)] + [len(each)])
+    return {"of": of, "bins": bins, "counts": None if of is None else counts} if bins else None
 
 
 def _by_score(

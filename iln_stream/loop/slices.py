@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from iln_stream.loop.step import Step
+from iln_stream.records.time_inputs import TIME_FEATURES, names_of
 
 SIZE = 1000
 """Labelled steps that are divided."""
@@ -36,6 +37,10 @@ _SECONDS = 5.0
 
 _HOURS_FROM, _WEEKDAYS_FROM = 2 * 86_400.0, 14 * 86_400.0
 """Seconds that the steps must cover: within a day, an hour is no different from a moment."""
+
+
+_OF_TIMES = frozenset(name for feature in TIME_FEATURES for name in names_of(feature))
+"""Inputs that say again what hours and weekdays do."""
 
 
 class _Row(NamedTuple):
@@ -142,6 +147,8 @@ def _values(x: Mapping[Any, float]) -> dict[str, Any]:
         field, is_category, category = str(name).partition("=")
         if is_category:
             found[field] = category
+        elif name in _OF_TIMES:
+            continue
         elif abs(value) < MOST_NUMBER and float(value).is_integer():
             found[field] = int(value)
     return found

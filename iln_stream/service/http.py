@@ -19,7 +19,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from prometheus_client import make_wsgi_app
 from prometheus_client.registry import CollectorRegistry
 
-from iln_stream.errors import IlnError, is_loopback, names_of, names_one_of
+from iln_stream.errors import IlnError, is_loopback, names_of, names_one_of, why_not
 from iln_stream.service.settings import ServerSettings
 from iln_stream.settings import SettingsError
 
@@ -296,7 +296,7 @@ class Page:
             listening = socket.create_server((host, port), family=family, backlog=128)
         except OSError as error:
             raise IlnError(
-                f"metrics_host = {host}, page_port = {port}: {error.strerror}; choose another "
+                f"metrics_host = {host}, page_port = {port}: {why_not(error)}; choose another "
                 "port, or 0 for a free one"
             ) from error
         with listening:

@@ -69,7 +69,7 @@ def load_plugin(setting: str, name: str, group: str, builtin: Collection[str] = 
     Raises
     ------
     SettingsError
-        When neither is found; it lists the available names.
+        When neither is found; it says the similar name, or else lists those available.
 
     """
     if ":" not in name:
@@ -77,9 +77,11 @@ def load_plugin(setting: str, name: str, group: str, builtin: Collection[str] = 
             return point.load()
         others = {point.name for point in entry_points(group=group)} - set(builtin)
         names = [*sorted(builtin), *sorted(others)]
+        if meant := did_you_mean(name, names):
+            raise SettingsError(f"{setting} = {name!r}: {meant.removeprefix('; ')}")
         raise SettingsError(
             f"{setting} = {name!r}: give {', '.join(names)}{' or ' if names else ''}"
-            f"package.module:attribute{did_you_mean(name, names)}"
+            "package.module:attribute"
         )
     return imported(setting, name, SettingsError)
 

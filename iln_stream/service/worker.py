@@ -74,10 +74,11 @@ def connect_live(
     """
     learner = assembly.learner
     live.about = About(
-        assembly.task.name, settings.source_address, settings.learner, version, settings.target,
-        settings.target_unit,
+        assembly.task.name, settings.source_address, settings.learner, version,
+        settings.target or settings.labels_settings.get("target"), settings.target_unit,
     )  # fmt: skip
     live.slices.zone = settings.time_zone
+    live.series = tuple(settings.series)
     live.versions = versions
     live.standings = getattr(learner, "standings", None)
     if live.champion is None:  # else it is that of the last step, also if a promotion came since

@@ -15,6 +15,7 @@ import uvicorn
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from iln_stream.errors import why_not
 from iln_stream.serving.gate import error_body
 from iln_stream.serving.settings import ApiSettings
 from iln_stream.settings import SettingsError
@@ -57,7 +58,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
-        raise SettingsError(f"host = {host!r}, port = {port}: {error.strerror or error}") from None
+        raise SettingsError(f"host = {host!r}, port = {port}: {why_not(error)}") from None
 
 
 def tls_context(settings: ApiSettings) -> ssl.SSLContext | None:

@@ -79,7 +79,7 @@ def test_a_port_that_is_taken(tmp_path):
         arguments = ("--source", "sqlite:log.db", "--metrics-port", "0", "--page-port", port)
         done = iln("run", *arguments, cwd=tmp_path)
     assert done.returncode == 2
-    assert f"page_port = {port}: Address already in use" in done.stderr
+    assert f"page_port = {port}: Address already in use; choose another port" in done.stderr
 
 
 @pytest.mark.thorough

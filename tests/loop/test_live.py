@@ -222,10 +222,11 @@ def step(**values):
 
 def test_step():
     """A row has what the page shows of a step, and not its inputs."""
-    row = row_of_step(3, step(details=Details(((1.0, 3.0), (0.0, 4.0)))))
+    of_shop = step(x={"n": 1.0, "shop=b=1": 1.0}, details=Details(((1.0, 3.0), (0.0, 4.0))))
+    row = row_of_step(3, of_shop, ["shop"])
     assert row == {
         "serial": 3, "stream": "list", "partition": 0, "offset": 7, "id": "a", "time": 5.0,
-        "y": 1.0, "y_pred": 2.0, "p": None, "interval": [1.0, 3.0], "loss": 0.5,
+        "series": ["b=1"], "y": 1.0, "y_pred": 2.0, "p": None, "interval": [1.0, 3.0], "loss": 0.5,
         "flags": ["shrunk"], "late": False, "delay": None, "contender": None,
     }  # fmt: skip
 

@@ -74,6 +74,19 @@ def test_no_known_end(total, clock):
     assert re.fullmatch(r"2 events, \d/s, no label", shown.last)
 
 
+def test_the_rate_after_idling(monkeypatch):
+    """After idle minutes, the rate is that of the last seconds, not an average over the minutes."""
+    now = [0.0]
+    monkeypatch.setattr("iln_stream.loop.progress.monotonic", lambda: now[0])
+    shown = Shown(terminal=True)
+    for pause in (0.0, 600.0):
+        now[0] += pause
+        for _ in range(20):
+            now[0] += 0.25
+            shown.learn(step())
+    assert re.match(r"40 events, 4/s", shown.last)
+
+
 def test_closed_unused():
     """A run that ends before its first event draws nothing."""
     shown = Shown(terminal=True)

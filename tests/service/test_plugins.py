@@ -193,9 +193,9 @@ def test_feature_family(users_own, name):
 
 
 def test_unknown_names(users_own):
-    """An error about an unknown name lists the available names."""
+    """An error about an unknown name has the similar one, or else lists the available names."""
     assert "own" in schemes()
-    with pytest.raises(SettingsError, match="listeners = 'hearing': give users-hearing or package"):
+    with pytest.raises(SettingsError, match="listeners = 'hearing': did you mean users-hearing"):
         build_listeners(Settings(listeners="hearing"))
     wrong = Settings(learner="shrinking-gradient", learner_options={"features": "Gauss"})
     with pytest.raises(SettingsError, match=r"features = 'Gauss': give .*GaussianFourier"):

@@ -79,6 +79,16 @@ def test_a_backlog_is_joined_as_live(path: Path) -> None:
     assert [(each["partition"], each["offset"]) for each in sent] == [(0, n) for n in range(N)]
 
 
+def test_the_page_names_the_target_of_the_labels(path: Path) -> None:
+    """The target is a field of the labels only; without its name a page has that of the log."""
+    fill(path)
+    service = Service(settings(path, metrics_port=0))
+    service.run()
+    (live,) = (worker.live for worker in service.workers)
+    assert live is not None
+    assert live.data(0)["target"] == "minutes"
+
+
 def test_one_learner_of_any_partitions(path: Path) -> None:
     """One learner reads all partitions of both logs, however many each has."""
     create_topic(path, "events", 3)

@@ -182,7 +182,7 @@ def exporting(expression: str, exported: list[Any]) -> set[str]:
 
 def filled(expression: str, model: str) -> str:
     """Return a query with values for its variables."""
-    values = {"$model": model, "$partition": ".*", "$__rate_interval": "5s"}
+    values = {"$model": model, "$partition": ".*", "$instance": ".*", "$__rate_interval": "5s"}
     return re.sub(r"\$\w+", lambda found: values.get(found[0], found[0]), expression)
 
 

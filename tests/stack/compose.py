@@ -26,14 +26,15 @@ class Compose:
 
     def __init__(self) -> None:
         self._project = f"iln-stream-test-{uuid.uuid4().hex[:8]}"
-        ports = free_ports(5)
+        ports = free_ports(6)
         self.kafka_port, self.learner_port, self.prometheus_port, self.grafana_port = ports[:4]
-        self.api_port = ports[4]
+        self.api_port, self.page_port = ports[4:]
         self._image_tag = self._project
         self._variables = {
             "ILN_KAFKA_PORT": str(self.kafka_port),
             "ILN_API_PORT": str(self.api_port),
             "ILN_LEARNER_PORT": str(self.learner_port),
+            "ILN_PAGE_PORT": str(self.page_port),
             "ILN_PROMETHEUS_PORT": str(self.prometheus_port),
             "ILN_GRAFANA_PORT": str(self.grafana_port),
             "ILN_IMAGE_TAG": self._image_tag,

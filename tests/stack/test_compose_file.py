@@ -19,6 +19,7 @@ def test_ports_are_on_the_loopback_and_can_be_chosen(compose: Compose) -> None:
     assert {int(port["published"]) for port in ports} == {
         compose.api_port,
         compose.kafka_port,
+        compose.page_port,
         compose.learner_port,
         compose.prometheus_port,
         compose.grafana_port,

@@ -15,13 +15,15 @@ export class Calibration {
   update({ calibration }) {
     if (!this.card.show(Boolean(calibration?.bins))) return;
     const { of, bins } = calibration;
+    const end = bins.some(([p, rate]) => Math.max(p, rate) > 0.5) ? 1 : 1.5 * Math.max(...bins.flatMap(([p, rate]) => [p, rate]));
     const events = bins.reduce((sum, [, , n]) => sum + n, 0);
     this.card.name("Calibration", `How often ${of === null ? "the predicted class" : label(of)} came, by its predicted probability, in ${count(events)} labels. In the band, chance explains the difference.`);
-    // From 0 to 1, also where no event is.
+    // From 0 on, also where no event is; to the end of what a rare class has.
+    this.chart.options.high = end;
     const padded = (middle, [first, last]) => [first, ...middle, last];
-    const x = padded(bins.map(([p]) => p), [0, 1]);
+    const x = padded(bins.map(([p]) => p), [0, end]);
     const reach = bins.map(([p, , n]) => 2 * Math.sqrt((p * (1 - p)) / n));
-    const ends = (sign) => padded(bins.map(([p], i) => Math.min(1, Math.max(0, p + sign * reach[i]))), [null, null]);
+    const ends = (sign) => padded(bins.map(([p], i) => Math.min(end, Math.max(0, p + sign * reach[i]))), [null, null]);
     const latest = "";
     this.chart.update({
       x,

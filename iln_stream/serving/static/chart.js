@@ -15,7 +15,7 @@ const RIGHT = 4;
 export class Chart {
   // options: title; xName, formatX; formatY, formatTick; log; low, high (bounds of y); least (of
   // the upper bound); tickValues;
-  // reference (y of a line); height, the least if the card is higher.
+  // references (y of lines); height, the least if the card is higher.
   constructor(options) {
     this.options = { formatX: tick, formatY: number, formatTick: tick, ...options };
     this.chosen = null;
@@ -48,9 +48,8 @@ export class Chart {
   // of a band; now: the value that the legend shows, by default the last; marks: x and text of
   // what happened, name and look of its line.
   // when: the time at an x, which the axis then shows.
-  update({ marks = [], when, xName = this.options.xName, ...data }) {
+  update({ marks = [], when, xName = this.options.xName, formatX = this.options.formatX, ...data }) {
     const { x } = data;
-    const { formatX } = this.options;
     this.axis = when ? { xName: "time", formatX: (v) => stamp(when(v)) } : { xName, formatX };
     this.data = { ...data, marks: marks.filter((m) => m.x >= x[0] && m.x <= x.at(-1)) };
     this.marks.describe(this.data.marks, this.axis);
@@ -101,18 +100,19 @@ export class Chart {
     const { clientWidth: width, clientHeight: height } = this.plot;
     const { x, series } = this.data;
     if (width === 0 || height === 0) return;
-    const { log, low, high, least, reference, formatTick } = this.options;
+    const { log, low, high, least, references = [], formatTick } = this.options;
     const { formatX, xName } = this.axis;
     const room = xName === "time" ? 36 : 18; // half a label, about
     const range = rangeOf(series.flatMap((s) => (s.kind === "band" ? [s.y0, s.y] : [s.y])), log);
     const isLog = log && range !== null;
     let [bottom, top] = range ?? [0, 1];
-    if (reference !== undefined) { bottom = Math.min(bottom, reference); top = Math.max(top, reference); }
-    if (isLog) { bottom /= 1.08; top *= 1.08; } else { const pad = (top - bottom) * 0.06; bottom -= pad; top += pad; }
+    [bottom, top] = [Math.min(bottom, ...references), Math.max(top, ...references)];
+    if (isLog) { bottom = Math.max(bottom, top / 1000) / 1.08; top *= 1.08; } else { const pad = (top - bottom) * 0.06; bottom -= pad; top += pad; }
     bottom = low ?? bottom;
     top = high ?? Math.max(top, least ?? -Infinity);
     const y = (isLog ? logarithmic : linear)(bottom, top, height - BOTTOM, TOP);
-    const within = this.options.tickValues?.filter((v) => v >= bottom && v <= top) ?? [];
+    const among = this.options.tickValues?.filter((v) => v >= bottom && v <= top) ?? [];
+    const within = among.filter((_, i) => i % Math.ceil(among.length / 6) === 0);
     const yTicks = range === null ? [] : within.length > 1 ? within : y.ticks(height > 200 ? 5 : 4);
     const labels = yTicks.map(formatTick);
     if (this.options.unit && labels.length > 0) labels.push(`${labels.pop()} ${this.options.unit}`);
@@ -122,11 +122,16 @@ export class Chart {
     this.left = left;
     setAttributes(this.inner, { x: left - 2, y: TOP - 4, width: width - left + 2, height: height - BOTTOM - TOP + 8, viewBox: `${left - 2} ${TOP - 4} ${width - left + 2} ${height - BOTTOM - TOP + 8}` });
     const lines = yTicks.map((v) => [v, "gridline"]);
-    if (reference !== undefined && range !== null) lines.push([reference, "reference"]);
+    if (range !== null) lines.push(...references.map((v) => [v, "reference"]));
     repeat(this.grid, lines, () => drawn("line"), (node, [v, look]) => {
       setAttributes(node, { class: look, x1: left, x2: width - RIGHT, y1: y.at(v), y2: y.at(v) });
     });
-    const xTicks = x.length > 1 ? fewer(across.ticks(Math.max(2, Math.floor(width / (room * 4)))), across, left, width - room) : [];
+    let xTicks = [];
+    const most = Math.max(2, Math.floor(width / (room * 3.5)));
+    for (let n = most; x.length > 1 && xTicks.length < 3 && n < 3 * most; n += 1) { // round steps may be too long
+      const found = fewer(across.ticks(n), across, left, width - room);
+      if (found.length < 2 || across.at(found[1]) - across.at(found[0]) > 2.4 * room) xTicks = found;
+    }
     const texts = [
       ...yTicks.map((v, i) => ({ x: left - 8, y: y.at(v) + 4, anchor: "end", text: labels[i] })),
       ...xTicks.map((v) => ({ x: across.at(v), y: height - 3, anchor: "middle", text: formatX(v) })),

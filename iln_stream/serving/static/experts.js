@@ -20,7 +20,7 @@ export class Experts {
     if (!this.card.show(all.length > 0)) return;
     const x = eventsOf(model);
     const curves = new Map(all.map((name) => [name, curve(model, METRIC, name)]));
-    // Colours stay with names: the ranking is by the mean weight, which changes slowly.
+    // By the mean of the last quarter: who leads now; it changes slowly, and so do the colours.
     const ranked = all.toSorted((a, b) => mean(curves.get(b)) - mean(curves.get(a)));
     const leading = ranked.slice(0, LOOKS.length);
     const others = ranked.slice(LOOKS.length);
@@ -40,6 +40,7 @@ export class Experts {
   }
 }
 
-function mean(values) {
+function mean(whole) {
+  const values = whole.slice(-Math.ceil(whole.length / 4));
   return values.reduce((sum, v) => sum + (v ?? 0), 0) / values.length;
 }

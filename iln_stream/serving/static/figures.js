@@ -3,7 +3,8 @@
 import { element, repeat, setAttributes, setText } from "./dom.js";
 import { count, number, percent, rate, share, words } from "./format.js";
 import { value } from "./store.js";
-import { measures, trivial, unitOf } from "./task.js";
+import { measures, trivial, unitOf, unreadShare } from "./task.js";
+import { CHANGED, FEW } from "./verdict.js";
 
 export class Figures {
   constructor() {
@@ -63,16 +64,19 @@ function counts(model, isAtWork) {
   const found = [
     { name: "Events", metric: "iln_events_total", format: count, note: isAtWork ? perSecond(model) : "" },
     { name: "Lag", metric: "iln_consumer_lag_records", format: count, note: lag === undefined ? "not a log" : "records behind the log" },
-    { name: "Dead letters", metric: "iln_dead_letters_total", format: count, note: "not learned" },
+    { name: "Dead letters", metric: "iln_dead_letters_total", format: count, note: "not learned", look: unreadShare(model) < FEW ? "" : "bad" },
   ];
-  if (drift !== undefined) {
+  const auc = value(model, "iln_probability_score", "roc_auc");
+  if (auc !== undefined && model.calibration?.counts) {
+    found.unshift({ name: "ROC AUC", metric: "iln_probability_score", value: auc, format: number, note: "0.5 is chance, 1 is perfect" });
+  } else if (drift !== undefined) {
     found.splice(1, 0, { name: "Drift", metric: "iln_recent_error_ratio", format: number, ...meaning(drift) });
   }
   return found.map((f) => ({ value: value(model, f.metric), ...f }));
 }
 
 function meaning(drift) {
-  if (drift > 1.5) return { note: "the stream has changed", look: "bad" };
+  if (drift > CHANGED) return { note: "the stream has changed", look: "bad" };
   return { note: drift < 0.7 ? "errors are falling" : "1 is steady" };
 }
 

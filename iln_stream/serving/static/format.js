@@ -18,7 +18,7 @@ export const number = known((v) => {
   return minus(size >= 1000 ? WHOLE.format(v) : THREE.format(v));
 });
 export const tick = known((v) => minus(v === 0 ? "0" : Math.abs(v) < 1e-4 ? v.toExponential(0) : Math.abs(v) >= 1e4 ? COMPACT.format(v) : SHORT.format(v)));
-export const count = known((v) => WHOLE.format(v));
+export const count = known((v) => minus(WHOLE.format(v)));
 export const share = known((v) => `${SHARE.format(v * 100)}%`);
 export const percent = known((v) => PERCENT.format(v));
 export const signed = known((v) => (v > 0 ? "+" : "") + minus(String(Number(Number(v.toPrecision(2)).toFixed(3)))));
@@ -56,7 +56,7 @@ export const duration = known((s) => {
 // A label or a predicted class: a number, a boolean or a text.
 export function label(value) {
   if (value === null || value === undefined) return NONE;
-  return typeof value === "number" ? number(value) : String(value);
+  return typeof value !== "number" ? String(value) : Number.isInteger(value) && Math.abs(value) < 1e6 ? count(value) : number(value);
 }
 
 export const words = (name) => name.replaceAll("_", " ");

@@ -2,9 +2,11 @@
 
 import { Card } from "./card.js";
 import { drawn, element, repeat, setAttributes, setText } from "./dom.js";
-import { percent } from "./format.js";
+import { number, percent } from "./format.js";
+import { isClassification, unitOf } from "./task.js";
 
 const MOST = 8;
+const LEAST = 0.005;
 
 export class Inputs {
   constructor() {
@@ -12,14 +14,22 @@ export class Inputs {
     const table = element("table", { class: "bars" }, element("caption", { class: "visually-hidden" }, "Relevance of the inputs"),
       element("thead", { class: "visually-hidden" }, element("tr", {}, element("th", { scope: "col" }, "Input"), element("th", { scope: "col" }, "Share"))),
       this.body);
-    this.card = new Card("inputs", "Relevance of the fields", "How far each field moves the predictions, on average.", 3, table);
+    this.card = new Card("inputs", "Relevance of the fields", "", 3, table);
     this.node = this.card.node;
   }
 
   update(model) {
     const found = Object.entries(model.metrics.iln_input_relevance_ratio ?? {}).filter(([, v]) => Number.isFinite(v));
     if (!this.card.show(found.length > 0)) return;
-    const ranked = found.sort((a, b) => b[1] - a[1]).slice(0, MOST);
+    const shares = new Map();
+    for (const [name, share] of found) {
+      const field = fieldOf(name, model.head.target);
+      shares.set(field, (shares.get(field) ?? 0) + share);
+    }
+    const ranked = [...shares].sort((a, b) => b[1] - a[1]).slice(0, MOST);
+    const rest = 1 - ranked.reduce((sum, [, share]) => sum + share, 0);
+    if (rest > LEAST) ranked.push(["all others", rest]);
+    this.card.name("Relevance of the fields", `How far each field moves the predictions, in 32 remembered events.${isClassification(model) ? "" : size(model)}`);
     const largest = ranked[0][1] || 1;
     repeat(this.body, ranked, makeRow, (row, [name, share]) => {
       const [head, cell] = row.children;
@@ -28,6 +38,21 @@ export class Inputs {
       setText(cell, percent(share));
     });
   }
+}
+
+// Of inputs that are made of a field: its earlier values, the level of the target, parts of a time.
+function fieldOf(name, target) {
+  return name === `${target}.level` ? target : name.replace(/\.(lag|mean)_\d+$/, "").replace(/^(time\.\w+)\.(sin|cos)$/, "$1");
+}
+
+// Shares say nothing of how large the whole is: of noise, predictions hardly move.
+function size(model) {
+  const known = model.steps.filter((s) => s.y !== null && Number.isFinite(s.y_pred));
+  const [moved, labels] = ["y_pred", "y"].map((name) => {
+    const mean = known.reduce((sum, s) => sum + s[name], 0) / known.length;
+    return known.reduce((sum, s) => sum + Math.abs(s[name] - mean), 0) / known.length;
+  });
+  return known.length ? ` In all, predictions vary by ${[number(moved), unitOf(model)].join(" ").trim()}; labels by ${number(labels)}.` : "";
 }
 
 function makeRow() {

@@ -4,6 +4,7 @@ import { Card } from "./card.js";
 import { element } from "./dom.js";
 import { bytes, count, duration, label, moment, number, percent } from "./format.js";
 import { verdict } from "./predictions.js";
+import { seriesOf } from "./series.js";
 import { Table } from "./table.js";
 import { isClassification } from "./task.js";
 
@@ -30,18 +31,19 @@ export class Events extends List {
     super("events", "Latest events", "The newest first.", 8, [
       { name: "Time", look: "nowrap" },
       { name: "Offset", look: "only-wide nowrap" },
-      { name: "Id", look: "only-wide" },
+      { name: "Series", isOptional: true },
+      { name: "Id", look: "only-wide", isOptional: true },
       { name: "Label", look: "number" },
       { name: "Prediction", look: "number" },
       { name: "Error", look: "number" },
-      { name: "Note", look: "" },
+      { name: "Note", isOptional: true },
     ], "No event yet.");
   }
 
   update(model) {
     const classes = isClassification(model);
     this.fill(model.steps.slice(-LATEST).reverse().map((s) => [
-      moment(s.time ?? NaN), place(s), s.id ?? "–", label(s.y),
+      moment(s.time ?? NaN), place(s), seriesOf(s), s.id ?? "–", label(s.y),
       classes ? `${label(s.y_pred)} ${percent(s.p ?? NaN)}` : label(s.y_pred),
       classes ? rightOrWrong(s) : label(s.y === null ? null : Math.abs(s.y - s.y_pred)),
       [...s.flags, s.late ? `late${s.delay === null ? "" : `, ${duration(s.delay)}`}` : "", s.y === null ? "no label yet" : ""].filter(Boolean).join(", "),
@@ -55,7 +57,8 @@ export class WorstEvents extends List {
   constructor() {
     super("worst-events", "Worst predictions", "Of the latest 256 events, the largest errors.", 4, [
       { name: "Time", look: "nowrap" },
-      { name: "Id", look: "only-wide" },
+      { name: "Series", isOptional: true },
+      { name: "Id", look: "only-wide", isOptional: true },
       { name: "Label", look: "number" },
       { name: "Prediction", look: "number" },
     ], "");
@@ -66,7 +69,7 @@ export class WorstEvents extends List {
     const found = model.steps.filter((s) => s.y !== null && (classes ? verdict(s) === "wrong" : Number.isFinite(s.y_pred)));
     const size = (s) => (classes ? s.p ?? 1 : Math.abs(s.y - s.y_pred));
     this.fill(found.toSorted((a, b) => size(b) - size(a)).slice(0, WORST).map((s) => [
-      moment(s.time ?? NaN), s.id ?? "–", label(s.y), classes ? `${label(s.y_pred)} ${percent(s.p ?? NaN)}` : label(s.y_pred),
+      moment(s.time ?? NaN), seriesOf(s), s.id ?? "–", label(s.y), classes ? `${label(s.y_pred)} ${percent(s.p ?? NaN)}` : label(s.y_pred),
     ]));
     this.card.show(found.length > 0);
   }
@@ -104,7 +107,7 @@ export class Checkpoints extends List {
 
 export class WorstSeries extends List {
   constructor() {
-    super("worst-series", "Worst series", "The mean |error| of the last 100 labels, as a share of their mean size.", 4, [
+    super("worst-series", "Worst series", "Mean |error| of the last 100 labels, as a share of their mean size.", 3, [
       { name: "Series", look: "" },
       { name: "Error", look: "number" },
       { name: "Labels", look: "number" },

@@ -1,10 +1,10 @@
 // Connects the stream of changes to the views. Draws at most once a frame, and not while hidden.
 
 import { setAttributes } from "./dom.js";
+import { Delay } from "./delay.js";
 import { Errors } from "./errors.js";
 import { Experts } from "./experts.js";
 import { Figures } from "./figures.js";
-import { Delay, Lag, Rate } from "./flow.js";
 import { Inputs } from "./inputs.js";
 import { Fold } from "./fold.js";
 import { Checkpoints, Events, Letters, WorstEvents, WorstSeries } from "./lists.js";
@@ -28,17 +28,16 @@ const verdict = new Verdict();
 const figures = new Figures();
 const first = [new Predictions(), new Standings(), new Inputs()];
 const more = [
-  new Threshold(), new Calibration(), new Slices(),
-  new Errors("windowed", 0), new Errors("windowed", 1), drift(), new Delay(), new Rate(), new Lag(),
-  new Events(), new WorstSeries(), new WorstEvents(), new Letters(),
+  new Calibration(), new Errors("windowed", 0), new Errors("windowed", 1), new Threshold(),
+  new Slices(), new Delay(), new WorstSeries(), new Events(), new WorstEvents(), new Letters(),
 ];
-const details = [new Errors("running", 0), new Errors("running", 1), new Experts(), shrinks(), alpha(), new Checkpoints()];
+const details = [new Errors("running", 0), new Errors("running", 1), new Experts(), drift(), shrinks(), alpha(), new Checkpoints()];
 const cards = [...first, ...more, ...details];
 const nodes = (some) => some.map((card) => card.node);
 const grid = document.getElementById("cards");
 const folds = [
   new Fold("More", nodes(more), "(max-width: 720px)"), // on a telephone only
-  new Fold("Details: all events, experts, Algorithm 1, checkpoints", nodes(details)),
+  new Fold("Details: all events, experts, drift, Algorithm 1, checkpoints", nodes(details)),
 ];
 const stepper = new Stepper();
 grid.before(stepper.node);

@@ -2,50 +2,66 @@
 
 import { Card } from "./card.js";
 import { Chart } from "./chart.js";
-import { count, label, number, percent } from "./format.js";
+import { count, label, number, percent, tick } from "./format.js";
 import { Range, timeAt } from "./range.js";
 import { eventsOf, value } from "./store.js";
-import { isClassification, positiveOf, promotions, unitOf } from "./task.js";
+import { OneSeries, seriesOf } from "./series.js";
+import { isClassification, promotions, unitOf } from "./task.js";
 
 export class Predictions {
   constructor() {
     const x = { xName: "step", formatX: count };
     this.numbers = new Chart({ title: "Predictions and labels", height: 300, ...x });
     this.classes = new Chart({ title: "Predicted classes and their probability", height: 300, high: 1.02, formatY: percent, formatTick: percent, ...x });
-    this.card = new Card("predictions", "Predictions and labels", "", 7, this.numbers.node, this.classes.node);
+    this.rare = new Chart({ title: "Probability by outcome", height: 300, low: 0, formatY: percent, formatTick: percent, xName: "predicted", formatX: percent });
+    this.card = new Card("predictions", "Predictions and labels", "", 7, this.numbers.node, this.classes.node, this.rare.node);
     this.node = this.card.node;
     this.range = new Range("predictions", ["256", "10k", "all"], "256", () => this.update(this.model));
     this.card.tool(this.range.node);
+    this.series = new OneSeries(() => this.update(this.model));
+    this.card.tool(this.series.node);
   }
 
   update(model) {
     this.model = model;
     this.card.show(true);
     const classes = isClassification(model);
+    const { of, counts } = model.calibration ?? {};
     this.numbers.node.toggleAttribute("hidden", classes);
-    this.classes.node.toggleAttribute("hidden", !classes);
-    const steps = withoutRepeats(model.steps);
+    this.classes.node.toggleAttribute("hidden", !classes || Boolean(counts));
+    this.rare.node.toggleAttribute("hidden", !counts);
+    const all = withoutRepeats(model.steps);
+    const several = new Set(all.map(seriesOf).filter(Boolean));
+    const steps = all.filter(this.series.offer(several));
     const x = steps.map((s) => s.serial);
     const when = timeAt(x, steps.map((s) => s.time));
-    this.range.node.toggleAttribute("hidden", classes);
+    this.range.node.toggleAttribute("hidden", classes || several.size > 0);
     const marks = promotions(model, "serial");
     const { target } = model.head;
+    if (counts) {
+      this.card.name(target ? `Predicted ${target}` : "Predicted classes",
+        `Probability of ${label(of)}, the rarer class: how the latest labels are spread over it. The further apart the two, the better.`);
+      this.rare.update(spread(model.calibration));
+      return;
+    }
     if (classes) {
-      const positive = positiveOf(model);
-      this.card.name(target ? `Predicted ${target}` : "Predicted classes", positive === null
-        ? "Probability of the predicted class, for each of the latest events."
-        : `Probability of ${label(positive)}, the rarer class, for each of the latest events.`);
-      this.classes.update({ x, series: positive === null ? classSeries(steps) : outcomeSeries(steps, positive), marks, when });
+      this.card.name(target ? `Predicted ${target}` : "Predicted classes", "Probability of the predicted class, for each of the latest events.");
+      this.classes.update({ x, series: classSeries(steps), marks, when });
       return;
     }
     this.numbers.options.unit = unitOf(model);
-    if (this.range.value !== "256") {
-      this.card.name(target ? `${target}: predictions and labels` : "Predictions and labels", `Some of ${
-        this.range.value === "all" ? "all events" : "the latest 10,000 events"}, evenly spaced.`);
+    const title = target ? `${target}: predictions and labels` : "Predictions and labels";
+    const isRecent = this.range.value === "256" || several.size > 0;
+    const apart = isRecent && steps.some((s) => s.late && s.id !== null);
+    if (!isRecent) {
+      this.card.name(title, `Some of ${this.range.value === "all" ? "all events" : "the latest 10,000 events"}, evenly spaced.`);
       this.numbers.update(sampled(this.range.of(model), promotions(model, "events")));
+    } else if (apart) { // labels come in another order than their events, which follow no course
+      const sorted = steps.filter((s) => Number.isFinite(s.y_pred)).sort((a, b) => a.y_pred - b.y_pred);
+      this.card.name(title, `The latest labels by what was predicted before they were seen${interval(model, steps)}.`);
+      this.numbers.update({ x: sorted.map((s) => s.y_pred), xName: "predicted", formatX: tick, series: numberSeries(sorted, steps.some((s) => s.interval)) });
     } else {
-      this.card.name(target ? `${target}: predictions and labels` : "Predictions and labels",
-        `The latest events: what was predicted before the label was seen${interval(model, steps)}.`);
+      this.card.name(title, `The latest events: what was predicted before the label was seen${interval(model, steps)}.`);
       this.numbers.update({ x, series: numberSeries(steps, steps.some((s) => s.interval)), marks, when });
     }
   }
@@ -106,27 +122,21 @@ function classSeries(steps) {
   ].filter((s, i) => i < 2 || s.y.some((v) => v !== null));
 }
 
-// Of two classes: the probability of one of them, by what came.
-function outcomeSeries(steps, positive) {
-  const of = (name, look, isShown) => ({
-    name, look, kind: "dots",
-    y: steps.map((s) => (isShown(s) ? probabilityOf(s, positive) : null)),
-    shown: steps.map((s) => (isShown(s) ? percent(probabilityOf(s, positive) ?? NaN) : null)),
-    now: steps.filter(isShown).length,
-    format: (v) => (typeof v === "string" ? v : count(v)),
-  });
-  const is = (s) => String(s.y) === String(positive);
-  return [
-    of("no label yet", "quiet", (s) => s.y === null),
-    of(`were not ${label(positive)}`, "s0", (s) => s.y !== null && !is(s)),
-    of(`were ${label(positive)}`, "wrong", (s) => s.y !== null && is(s)),
-  ].filter((s, i) => i > 0 || s.y.some((v) => v !== null));
-}
-
-// Of two classes, the predicted one has the probability p.
-export function probabilityOf(step, positive) {
-  if (step.p === null) return null;
-  return String(step.y_pred) === String(positive) ? step.p : 1 - step.p;
+// Of two classes: how the probability of the rarer one is spread, of those that were it and of others.
+function spread({ of, counts }) {
+  const last = 1 + Math.max(...counts.map((each) => each.findLastIndex((n) => n > 0)));
+  const width = Math.ceil(last / 25);
+  const bins = Array.from({ length: Math.ceil(last / width) + 1 }, (_, i) => i * width);
+  const shares = (each) => {
+    const all = each.reduce((sum, n) => sum + n, 0);
+    return { now: count(all), y: bins.map((from) => each.slice(from, from + width).reduce((sum, n) => sum + n, 0) / all) };
+  };
+  const format = (v) => (typeof v === "string" ? v : percent(v));
+  const [were, others] = counts.map(shares);
+  return { x: bins.map((from) => (from + width / 2) / 100), series: [
+    { name: `were ${label(of)}`, look: "wrong strong", format, ...were },
+    { name: `were not ${label(of)}`, look: "soft", kind: "band", y0: bins.map(() => 0), format, ...others },
+  ] };
 }
 
 export function verdict(step) {

@@ -22,6 +22,11 @@ export class Range {
   }
 }
 
+// The time at a point of the curves' x.
+export function timesOf(model, x) {
+  return timeAt(x, [...(model.series.get("step")?.get("time") ?? []), model.steps.at(-1)?.time]);
+}
+
 // The time at a point of x, if times tell points apart: they are in order, and mostly a second apart.
 export function timeAt(x, times) {
   const inOrder = times.length > 1 && times.every((t, i) => Number.isFinite(t) && (i === 0 || t >= times[i - 1]));

@@ -41,14 +41,12 @@ function powers(low, high, n) {
   return roundSteps(low, high, n).filter((tick) => tick > 0);
 }
 
-// The range of values, of the positive ones for a logarithmic scale; without the first eighth of the
-// points, where errors are much higher than later.
-export function rangeOf(lists, isPositive = false) {
+// The range of values, of the positive ones for a logarithmic scale.
+export function rangeOf(lists, isPositive) {
   let low = Infinity;
   let high = -Infinity;
   for (const values of lists) {
-    for (let i = values.length >> 3; i < values.length; i += 1) {
-      const v = values[i];
+    for (const v of values) {
       if (v === null || !Number.isFinite(v) || (isPositive && v <= 0)) continue;
       if (v < low) low = v;
       if (v > high) high = v;

@@ -6,19 +6,19 @@ import { axisOf, measures } from "./task.js";
 
 export class Slices extends List {
   constructor() {
-    super("slices", "Where the errors are", "", 4, [
+    super("slices", "Where the errors are", "", 3, [
       { name: "Where", look: "" },
       { name: "Error", look: "number" },
-      { name: "Above average", look: "number" },
+      { name: "Above", look: "number" },
       { name: "Labels", look: "number" },
-    ], "Nowhere in particular: no hour and no value of a field stands out.");
+    ], "");
   }
 
   update(model) {
     const { slices } = model;
     const [measure] = measures(model);
-    this.card.name("Where the errors are", slices?.worst ? `${axisOf(model, measure)} of the latest ${count(slices.n)} labels: ${number(slices.error)}.${slices.worst.length ? " Larger, by more than chance:" : ""}` : "");
+    this.card.name("Where the errors are", slices?.worst ? `${axisOf(model, measure)} of the latest ${count(slices.n)} labels: ${number(slices.error)}. Larger, by more than chance:` : "");
     this.fill((slices?.worst ?? []).map((s) => [`${s.field} ${s.value}`, number(s.error), `+${share(s.error / slices.error - 1)}`, count(s.n)]));
-    this.card.show(Boolean(slices?.worst));
+    this.card.show(slices?.worst?.length > 0);
   }
 }

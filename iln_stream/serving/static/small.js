@@ -3,7 +3,9 @@
 import { Card } from "./card.js";
 import { Chart } from "./chart.js";
 import { count, number, percent } from "./format.js";
+import { timesOf } from "./range.js";
 import { curve, eventsOf } from "./store.js";
+import { CHANGED } from "./verdict.js";
 
 class OneMetric {
   constructor(id, metric, title, note, span, options = {}) {
@@ -17,12 +19,13 @@ class OneMetric {
   update(model) {
     const y = curve(model, this.metric);
     if (!this.card.show(y !== null && y.some((v) => v !== null))) return;
-    this.chart.update({ x: eventsOf(model), series: [{ name: this.series, look: "s0", y }] });
+    const x = eventsOf(model);
+    this.chart.update({ x, series: [{ name: this.series, look: "s0", y }], when: timesOf(model, x) });
   }
 }
 
 export const drift = () => new OneMetric("drift", "iln_recent_error_ratio", "Drift",
-  "Latest errors over earlier ones: 1 is steady, a peak is a change.", 3, { reference: 1, low: 0, height: 190 });
+  "Latest errors over earlier ones: 1 is steady, above 1.5 the stream has changed.", 3, { references: [1, CHANGED], low: 0, height: 190 });
 
 export const shrinks = () => new OneMetric("shrinks", "iln_shrink_frequency", "Shrink frequency",
   "Share of events at which Algorithm 1 shrank; 0 is healthy.", 3, { formatY: percent, formatTick: percent, low: 0, least: 0.01 });

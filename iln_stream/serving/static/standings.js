@@ -32,7 +32,7 @@ export class Standings {
     const isContest = model.contenders.length > 0;
     const [measure] = measures(model);
     this.card.name("Who predicts best", isContest
-      ? `${axisOf(model, measure)}. Evidence: an interval for how much lower a challenger's loss is than the champion's; right of zero, it is better.`
+      ? `${axisOf(model, measure)}. Evidence: an interval for how much lower a challenger's loss is than the champion's; right of zero, it is better. It takes hundreds of events or more to decide.`
       : `${axisOf(model, measure)}; baselines look at no input.`);
     this.evidenceHead.toggleAttribute("hidden", !isContest);
     const rows = [...(isContest ? contest(model, measure) : alone(model, measure)), ...baselineRows(model, measure)];
@@ -43,7 +43,9 @@ export class Standings {
 }
 
 function contest(model, measure) {
+  const champion = model.contenders.find((c) => c.status === "champion")?.[measure.standing("windowed")];
   return model.contenders.map((c) => ({
+    champion,
     name: c.name, sub: described(c), key: colour(model, c.name), badge: c.status === "challenger" ? null : c.status,
     windowed: c[measure.standing("windowed")], running: c[measure.standing("running")], contender: c,
   }));
@@ -99,7 +101,7 @@ function updateRow(row, r, isContest, bound) {
   const { lower, upper, status } = r.contender ?? {};
   // From -1 to 1 is all that a difference can be: nothing is known yet.
   const isCompared = status === "challenger" && (lower > -1 || upper < 1) && lower !== null;
-  const verdict = !isCompared ? "" : lower > 0 ? "better" : upper < 0 ? "worse" : "open";
+  const verdict = !isCompared ? "" : lower > 0 ? "better" : upper < 0 ? "worse" : "undecided";
   const [svg, text] = evidence.children;
   svg.toggleAttribute("hidden", !isCompared);
   setAttributes(svg, { class: `evidence ${verdict}` });
@@ -107,7 +109,13 @@ function updateRow(row, r, isContest, bound) {
     const [low, high] = [lower, upper].map((v) => MIDDLE + (v / bound) * REACH);
     setAttributes(svg.children[1], { x1: low, x2: Math.max(high, low + 1.5) });
   }
-  setText(text, isCompared ? `${signed(lower)} to ${signed(upper)}, ${verdict}` : status === "challenger" ? "none yet" : "");
+  setText(text, isCompared ? `${signed(lower)} to ${signed(upper)}, ${verdict}` : status === "challenger" ? soFar(r) : "");
+}
+
+// Before the interval says anything.
+function soFar({ windowed, champion }) {
+  if (!Number.isFinite(windowed) || !Number.isFinite(champion)) return "none yet";
+  return `undecided: ${windowed < champion ? "better" : windowed > champion ? "worse" : "the same"} so far, needs more events`;
 }
 
 function promotions(model) {

@@ -27,6 +27,7 @@ export class Status {
         : ["gone", `The learner can't be reached since ${clock(page.since)}${refusal(page.problem)}`];
     }
     if (page.state !== "reached" || run === null) return ["connecting", "Connecting"];
+    if (run.state.includes("compiling")) return ["connecting", "Getting ready"];
     if (run.state === "learning") return ["learning", "Learning"];
     if (run.state === "idle") return ["idle", "Up to date, waits for events"];
     if (run.state === "ended") return ["ended", "Ended"];
@@ -34,6 +35,9 @@ export class Status {
     return ["waiting", text.charAt(0).toUpperCase() + text.slice(1)];
   }
 }
+
+// Whether the learner compiles, learns history or warms up challengers.
+export const isPreparing = (run) => /compiling|learning the history|warming up/.test(run.state);
 
 // What a learner answers that runs, but gives no data.
 function refusal(problem) {

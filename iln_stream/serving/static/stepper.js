@@ -14,7 +14,7 @@ export class Stepper {
     const now = run === null ? 0 : state.includes("compiling") ? 1 : 2;
     const steps = [
       ["Connected", "to the learner"],
-      ["Compiled", done ? `${done} functions, once per machine` : "once per machine"],
+      [now > 1 ? "Compiled" : "Compiling", done ? `${done} loops, once per machine` : "once per machine"],
       ["Learning", "begins by itself with the first event"],
     ];
     repeat(this.node, steps, step, (node, [name, more], i) => {

@@ -3,24 +3,27 @@
 import { element, repeat, setAttributes, setText } from "./dom.js";
 
 export class Table {
-  // columns: name, and look (classes of its cells).
+  // columns: name, look (classes of its cells), and whether it is hidden while it is empty.
   constructor(caption, columns) {
     this.columns = columns;
-    const heads = columns.map((c) => element("th", { scope: "col", class: c.look ?? "" }, c.name));
+    this.heads = columns.map((c) => element("th", { scope: "col", class: c.look ?? "" }, c.name));
     this.body = element("tbody");
     this.node = element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `${caption}, as a table` },
       element("table", {}, element("caption", { class: "visually-hidden" }, caption),
-        element("thead", {}, element("tr", {}, ...heads)), this.body));
+        element("thead", {}, element("tr", {}, ...this.heads)), this.body));
   }
 
   // rows: a text for each column, or { text, look }.
   update(rows) {
     const { columns } = this;
+    const isHidden = columns.map((c, i) => Boolean(c.isOptional) && rows.every((cells) => ["", "–"].includes(cells[i])));
+    this.heads.forEach((head, i) => head.toggleAttribute("hidden", isHidden[i]));
     const make = () => element("tr", {}, ...columns.map((c) => element("td", { class: c.look ?? "" })));
     repeat(this.body, rows, make, (row, cells) => {
       cells.forEach((cell, i) => {
         const { text, look } = typeof cell === "string" ? { text: cell, look: "" } : cell;
         setText(row.children[i], text);
+        row.children[i].toggleAttribute("hidden", isHidden[i]);
         setAttributes(row.children[i], { class: `${columns[i].look ?? ""} ${look}`.trim() });
       });
     });

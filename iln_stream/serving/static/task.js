@@ -22,7 +22,9 @@ const CLASSIFICATION = [
 ];
 
 export function measures(model) {
-  return isClassification(model) ? CLASSIFICATION : REGRESSION;
+  if (!isClassification(model)) return REGRESSION;
+  // Nearly every model is right about a rare class: of two, areas and thresholds say more.
+  return model.calibration?.counts ? CLASSIFICATION.slice(0, 1) : CLASSIFICATION;
 }
 
 // What a measure is, with the unit of the target.
@@ -39,16 +41,12 @@ export function isClassification(model) {
   return model.head.task === "classification";
 }
 
-// Of two classes, the rarer one among the latest labels; null: there are others, or fewer.
-export function positiveOf(model) {
-  const counts = new Map();
-  for (const { y, y_pred } of model.steps) {
-    if (y !== null) counts.set(String(y), (counts.get(String(y)) ?? 0) + 1);
-    if (y_pred !== null && !counts.has(String(y_pred))) counts.set(String(y_pred), 0);
-  }
-  if (counts.size !== 2) return null;
-  const [[a, n], [b, m]] = counts;
-  return n === m ? [a, b].sort().at(-1) : n < m ? a : b;
+// The share of the latest 256 records, or since the oldest letter known, that are dead letters.
+export function unreadShare({ steps, dead_letters: letters }) {
+  const last = Math.max(steps.at(-1)?.serial ?? 0, letters.at(-1)?.serial ?? 0);
+  const recent = letters.filter((letter) => letter.serial > last - 256);
+  const learned = Math.min(last, recent.length === letters.length && letters.length >= 50 ? last - letters[0].serial : 256);
+  return recent.length / (recent.length + learned || 1);
 }
 
 // The name of the learner, as it stands beside those of baselines and contenders.

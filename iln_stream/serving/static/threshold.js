@@ -3,14 +3,15 @@
 import { Card } from "./card.js";
 import { element, setText } from "./dom.js";
 import { count, label, number, percent } from "./format.js";
-import { probabilityOf } from "./predictions.js";
 import { value } from "./store.js";
-import { isClassification, positiveOf } from "./task.js";
+
+const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
 
 export class Threshold {
   constructor() {
-    this.slider = element("input", { type: "range", min: 0.01, max: 0.99, step: 0.01, value: 0.5, id: "threshold-at" });
-    this.slider.addEventListener("input", () => this.update(this.model));
+    this.slider = element("input", { type: "range", min: 0.01, max: 0.99, step: 0.01, id: "threshold-at" });
+    this.isMoved = false;
+    this.slider.addEventListener("input", () => { this.isMoved = true; this.update(this.model); });
     this.at = element("label", { for: "threshold-at" });
     this.cells = [0, 1].map(() => [0, 1].map(() => element("td", { class: "number" })));
     this.heads = [0, 1].map(() => element("th", { scope: "col", class: "number" }));
@@ -25,31 +26,30 @@ export class Threshold {
 
   update(model) {
     this.model = model;
-    const positive = isClassification(model) ? positiveOf(model) : null;
-    const known = positive === null ? [] : model.steps.filter((s) => s.y !== null && s.p !== null);
-    if (!this.card.show(known.length > 0)) return;
-    const name = label(positive);
+    const { of, counts } = model.calibration ?? {};
+    if (!this.card.show(Boolean(counts))) return;
+    const name = label(of);
+    const [were, others] = counts.map(sum);
+    const base = were / (were + others);
+    if (!this.isMoved) this.slider.value = base; // 50% would say nothing of a rare class
     const at = Number(this.slider.value);
-    const n = [[0, 0], [0, 0]];
-    for (const step of known) {
-      n[String(step.y) === positive ? 0 : 1][probabilityOf(step, positive) >= at ? 0 : 1] += 1;
-    }
-    this.card.name("At a threshold", `The latest ${count(known.length)} labels; ${scores(model)}`);
+    const n = counts.map((each) => {
+      const said = sum(each.slice(Math.round(100 * at)));
+      return [said, sum(each) - said];
+    });
+    this.card.name("At a threshold", `The latest ${count(were + others)} labels, of which ${percent(base)} are ${name}.${scores(model)}`);
     setText(this.at, `Say ${name} from ${percent(at)}`);
     [`said ${name}`, "said other"].forEach((text, i) => setText(this.heads[i], text));
     [name, "other"].forEach((text, i) => setText(this.sides[i], text));
     this.cells.forEach((row, i) => row.forEach((cell, j) => setText(cell, count(n[i][j]))));
-    const [said, were] = [n[0][0] + n[1][0], n[0][0] + n[0][1]];
-    setText(this.found, [
-      said ? `Of those said to be ${name}, ${percent(n[0][0] / said)} were (precision).` : `None is said to be ${name}.`,
-      were ? ` Of those that were, ${percent(n[0][0] / were)} are caught (recall).` : "",
-    ].join(""));
+    const said = n[0][0] + n[1][0];
+    setText(this.found, `${said ? `Of those said to be ${name}, ${percent(n[0][0] / said)} were (precision).` : `None is said to be ${name}.`
+    } Of those that were, ${percent(n[0][0] / were)} are caught (recall).`);
   }
 }
 
-// How well probabilities order events, over the metrics' own window.
+// How well probabilities order events.
 function scores(model) {
-  const found = [["roc_auc", "ROC AUC"], ["pr_auc", "PR AUC"]]
-    .map(([score, title]) => [title, value(model, "iln_probability_score", score)]).filter(([, v]) => v !== undefined);
-  return found.length ? `${found.map(([title, v]) => `${title} ${number(v)}`).join(", ")}.` : "move the threshold.";
+  return [["roc_auc", "ROC AUC"], ["pr_auc", "PR AUC"]].map(([score, title]) => [title, value(model, "iln_probability_score", score)])
+    .filter(([, v]) => v !== undefined).map(([title, v]) => ` ${title} ${number(v)}.`).join("");
 }

@@ -37,8 +37,8 @@ export class Title {
     const unit = unitOf(model);
     setText(this.name, unit ? `${name} in ${unit}` : name);
     document.title = `${name} · iln_stream`;
-    const facts = [head.target ? head.model : "", head.task, `learner ${head.learner}`, `from ${head.source}`, `partition ${head.partition}`,
-      head.version ? `version ${head.version.slice(0, 8)}` : "", `iln_stream ${store.run.release}`];
+    const facts = [head.target ? head.model : "", head.task, head.model.includes(head.learner) ? "" : `learner ${head.learner}`, `from ${head.source}`,
+      head.partition === "0" ? "" : `partition ${head.partition}`, `iln_stream ${store.run.release}`];
     setText(this.facts, facts.filter(Boolean).join(" · "));
   }
 }

@@ -1,18 +1,24 @@
-// One sentence on top: whether the model is any good, whether that holds, and whether it is up to date.
+// One sentence on top: whether the model is any good, whether that holds, whether it is up to date, and what to do.
 
 import { setAttributes, setText } from "./dom.js";
-import { count, share, words } from "./format.js";
+import { count, duration, share, words } from "./format.js";
 import { value } from "./store.js";
-import { measures, trivial } from "./task.js";
+import { isPreparing } from "./status.js";
+import { measures, trivial, unreadShare } from "./task.js";
 
-// The same as of the alerts IlnNoBetterThanTrivial, IlnErrorDoubled and IlnDrift.
+// The same as of the alerts IlnNoBetterThanTrivial, IlnErrorDoubled, IlnDrift and IlnFallingBehind.
 const YOUNG = 1000;
 const DOUBLED = 2;
-const CHANGED = 1.5;
+export const CHANGED = 1.5;
+const LATE = 60;
 
 // Errors that differ by less than this share are about the same.
 const ALIKE = 0.01;
 
+// Of recent records, a share that is worth a look; ten times as many are bad.
+export const FEW = 0.01;
+
+const WEAK = "don't use its predictions before you know why: see whether inputs arrive as before";
 const LOOKS = ["good", "warning", "bad"];
 const CALLED = {
   last_value: "repeating the last value", running_mean: "the mean label", median: "the median label",
@@ -25,10 +31,15 @@ export class Verdict {
   }
 
   update(model, run, isCurrent) {
-    const parts = [better(model), steady(model), current(model, run, isCurrent)].filter(Boolean);
-    const text = parts.map((part) => part.text).join("; ");
+    const isNew = isPreparing(run) && !(value(model, "iln_events_total") > 0);
+    const parts = isNew ? [ready(run)]
+      : [better(model), steady(model), unread(model), current(model, run, isCurrent), challenged(model)].filter(Boolean);
+    const worst = Math.max(...parts.map((part) => LOOKS.indexOf(part.look)));
+    const next = parts.find((part) => part.todo && part.look === LOOKS[worst])?.todo ?? (worst === 0 && !isNew ? "nothing to do" : "");
+    const text = [...parts.map((part) => part.text), next].filter(Boolean).join("; ");
     setText(this.node, text && `${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
-    setAttributes(this.node, { class: LOOKS[Math.max(0, ...parts.map((part) => LOOKS.indexOf(part.look)))] });
+    setAttributes(this.node, { class: LOOKS[worst] });
+    setAttributes(document.body, { "data-verdict": LOOKS[worst] });
   }
 }
 
@@ -38,14 +49,16 @@ function better(model) {
   const ours = value(model, measure.windowed, "model");
   const found = trivial(model, measure.windowed).filter(([, v]) => v !== null);
   const n = value(model, "iln_labelled_events_total") ?? 0;
-  if (ours === undefined || found.length === 0) return n > 0 ? null : { text: "no label is known yet", look: "warning" };
+  if (ours === undefined || found.length === 0) return n > 0 ? null
+    : { text: "no label is known yet", ...(value(model, "iln_events_total") >= YOUNG ? { look: "warning", todo: "see whether labels come" } : { look: "good" }) };
   const [name, best] = found.reduce((a, b) => (b[1] < a[1] ? b : a));
   const called = CALLED[name] ?? words(name);
-  if (best === 0 && ours > 0) return { text: `worse than ${called}, which makes no error`, look: n < YOUNG ? "good" : "bad" };
+  if (best === 0 && ours > 0) return { text: `worse than ${called}, which makes no error`, look: n < YOUNG ? "good" : "bad", todo: n < YOUNG ? "" : WEAK };
   const saved = ours > 0 ? 1 - ours / best : best > 0 ? 1 : 0;
   const than = Math.abs(saved) < ALIKE ? "about as good as" : `${share(Math.abs(saved))} ${saved > 0 ? "better" : "worse"} than`;
   if (n < YOUNG) return { text: `${than} ${called}, after ${count(n)} labels`, look: "good" };
-  return { text: `${than} ${called}`, look: LOOKS[saved >= ALIKE ? 0 : saved > -ALIKE ? 1 : 2] };
+  const look = LOOKS[saved >= ALIKE ? 0 : saved > -ALIKE ? 1 : 2];
+  return { text: `lately ${than} ${called}`, look, todo: { bad: WEAK, warning: "see whether inputs tell more" }[look] };
 }
 
 // Whether errors stay as they were.
@@ -53,16 +66,44 @@ function steady(model) {
   const [measure] = measures(model);
   if ((value(model, "iln_labelled_events_total") ?? 0) < YOUNG) return null;
   const [windowed, running] = [value(model, measure.windowed, "model"), value(model, measure.running, "model")];
-  if (windowed > DOUBLED * running) return { text: "errors have doubled", look: "bad" };
-  if (value(model, "iln_recent_error_ratio") > CHANGED) return { text: "the stream has changed", look: "warning" };
+  if (windowed > DOUBLED * running) return { text: "errors have doubled", look: "bad", todo: "find out what has changed" };
+  if (value(model, "iln_recent_error_ratio") > CHANGED) return { text: "the stream has changed", look: "warning", todo: "if you expected it, nothing to do" };
   return { text: "steady", look: "good" };
 }
 
 function current(model, run, isCurrent) {
   if (run.state === "ended") return { text: "ended", look: "good" };
-  if (!isCurrent) return { text: "the learner can't be reached", look: "bad" };
+  if (isPreparing(run)) return ready(run);
+  if (!isCurrent) return { text: "the learner can't be reached", look: "bad", todo: "read its log" };
   if (run.state.startsWith("waiting")) return { text: run.state.replace(/^waiting: /, ""), look: "bad" };
   const lag = value(model, "iln_consumer_lag_records");
   if (run.state === "idle" || lag === 0) return { text: "up to date", look: "good" };
-  return lag > 0 ? { text: `${count(lag)} records behind`, look: "good" } : { text: "learning", look: "good" };
+  if (!(lag > 0)) return { text: "learning", look: "good" };
+  const text = `${count(lag)} records behind`;
+  const { rate } = model.flow.at(-1) ?? {};
+  const first = model.flow.find((moment) => moment.lag !== null)?.lag;
+  if (rate === null || rate === undefined || lag < LATE * rate) return { text, look: "good" };
+  if (lag < first) return { text: `${text} and catching up, about ${duration(lag / rate)}`, look: "good" };
+  return { text: `${text} and not catching up`, look: "warning", todo: "choose a faster profile, or workers" };
+}
+
+// Records that could not be learned, if they are not a few.
+function unread(model) {
+  const n = unreadShare(model);
+  if (n < FEW) return null;
+  const text = `${n < 10 * FEW ? `${count(100 * n)} of 100` : `${count(10 * n)} of 10`} recent records could not be learned`;
+  return { text, look: n < 10 * FEW ? "warning" : "bad", todo: "see Dead letters" };
+}
+
+// A challenger that is better for sure, with promotion by hand.
+function challenged(model) {
+  const found = model.contenders.find((c) => c.status === "challenger" && c.lower > 0);
+  return found && { text: `${found.name} predicts better`, look: "good", todo: `promote ${found.name}` };
+}
+
+// While loops are compiled: the time for those left, judged by those done.
+function ready(run) {
+  const [, done, all] = /(\d+) of about (\d+)/.exec(run.state) ?? [];
+  const left = ((all - done) * (Date.now() / 1000 - run.started_at)) / done;
+  return { text: left > 0 && left < 1800 ? `getting ready, about ${count(10 * Math.ceil(left / 10))} s` : "getting ready", look: "good" };
 }

@@ -1,6 +1,7 @@
 """The Grafana dashboards as code: `python services/grafana/dashboard` rewrites their JSON."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -76,10 +77,10 @@ HEIGHT = 8
 Rows = Sequence[tuple[str, Sequence[Graph]]]
 
 STREAM: Rows = (
+    ("Does the learner keep up?", stream.GRAPHS),
     ("Running loss, shrinks and ||alpha||_1", algorithm_1.GRAPHS),
     ("Errors (a regressor)", errors.GRAPHS),
     ("Errors (a classifier)", classes.GRAPHS),
-    ("Does the learner keep up?", stream.GRAPHS),
     ("Are inputs read as meant?", inputs.GRAPHS),
     ("Do labels arrive in time? (pending_events or labels)", labels.GRAPHS),
     ("Which contender predicts? (challengers)", contest.GRAPHS),
@@ -92,7 +93,7 @@ STREAM: Rows = (
 )
 API: Rows = (
     ("Does the HTTP API answer?", api.GRAPHS),
-    ("Process", processes.of_process("iln-api")),
+    ("Process", processes.of_process("iln-api", ', instance=~"$instance"')),
 )
 RESEARCH: Rows = (
     ("Experts and inputs", research.EXPERTS),
@@ -156,22 +157,30 @@ def figure(stat: overview.Stat) -> StatPanel:
         .color_mode(BigValueColorMode.BACKGROUND)
         .graph_mode(BigValueGraphMode.NONE)
         .thresholds(limits(*stat.colours))
-        .span(COLUMNS // len(overview.STATS))
+        .span(stat.width)
+        .mappings(stat.texts)
         .height(4)
         .with_target(target(Query(stat.query)).instant())
     )
     return made if stat.no_value is None else made.no_value(stat.no_value)
 
 
+def action(rule: dict[str, Any]) -> str:
+    """Return what an alert's summary says to do: all after its first colon."""
+    _, _, text = rule["annotations"]["summary"].partition(": ")
+    return re.sub(r"\{\{ \$labels\.(\w+) \}\}", r"<\1>", text)
+
+
 def alert_list() -> TablePanel:
-    """Return the table of alerts that fire, each with a link to its runbook."""
+    """Return the table of alerts that fire, each with a link to its runbook and what to do."""
     rules = yaml.safe_load(RULES.read_text())["groups"][0]["rules"]
     anchors = {name: {"text": name.lower()} for rule in rules if (name := rule.get("alert"))}
+    actions = {rule["alert"]: {"text": action(rule)} for rule in rules if "alert" in rule}
     hidden = dict.fromkeys(("Time", "Value", "__name__", "alertstate", "job"), True)
     return (
         TablePanel()
         .title("Alerts")
-        .description("Alerts that fire; the last column opens the runbook.\n\nHealthy: none.")
+        .description("Alerts that fire, with what to do; the runbook says more.\n\nHealthy: none.")
         .datasource(PROMETHEUS)
         .no_value("No alert fires.")
         .span(COLUMNS // 2)
@@ -181,6 +190,14 @@ def alert_list() -> TablePanel:
             [
                 DynamicConfigValue("mappings", [{"type": "value", "options": anchors}]),
                 DynamicConfigValue("links", [{"title": "Runbook", "url": RUNBOOK}]),
+            ],
+        )
+        .override_by_name(
+            "action",
+            [
+                DynamicConfigValue("mappings", [{"type": "value", "options": actions}]),
+                DynamicConfigValue("custom.width", 420),
+                DynamicConfigValue("custom.cellOptions", {"type": "auto", "wrapText": True}),
             ],
         )
         .with_transformation({"id": "organize", "options": {"excludeByName": hidden}})
@@ -218,12 +235,17 @@ def annotation(name: str, colour: str, expression: str) -> AnnotationQuery:
 
 
 PROMOTED = f"increase({selected('iln_promotions_total')}[1m]) > 0"
-RESTARTED = 'changes(process_start_time_seconds{job="iln-learner"}[1m]) > 0'
+RESTARTED = 'changes(process_start_time_seconds{{job="{}"}}[1m]) > 0'
+OF_LEARNERS = (
+    variable("model", "iln_events_total"),
+    variable("partition", 'iln_events_total{model=~"$model"}'),
+)
+OF_API = (variable("instance", "iln_api_requests_total"),)
 
 
-def dashboard(title: str, uid: str) -> Dashboard:
+def dashboard(title: str, uid: str, *variables: QueryVariable) -> Dashboard:
     """Return a dashboard without panels."""
-    return (
+    made = (
         Dashboard(f"iln_stream: {title}")
         .uid(uid)
         .description("Online learning with infinite-layer networks. Hover over an (i) for help.")
@@ -232,8 +254,6 @@ def dashboard(title: str, uid: str) -> Dashboard:
         .tooltip(DashboardCursorSync.CROSSHAIR)
         .time("now-1h", "now")
         .refresh("30s")
-        .with_variable(variable("model", "iln_events_total"))
-        .with_variable(variable("partition", 'iln_events_total{model=~"$model"}'))
         .link(
             DashboardLink("iln_stream")
             .type(DashboardLinkType.DASHBOARDS)
@@ -241,15 +261,19 @@ def dashboard(title: str, uid: str) -> Dashboard:
             .include_vars(True)
             .keep_time(True)
         )
-        .annotation(annotation("Promotions", "blue", PROMOTED))
-        .annotation(annotation("Restarts", "orange", RESTARTED))
     )
+    for each in variables:
+        made.with_variable(each)
+    if of_learners := variables == OF_LEARNERS:
+        made.annotation(annotation("Promotions", "blue", PROMOTED))
+    restarted = RESTARTED.format("iln-learner" if of_learners else "iln-api")
+    return made.annotation(annotation("Restarts", "orange", restarted))
 
 
 def overview_dashboard() -> Dashboard:
     """Return the overview; its addresses of page and runbooks can be changed in its head."""
     made = (
-        dashboard("Overview", "iln-stream")
+        dashboard("Overview", "iln-stream", *OF_LEARNERS)
         .with_variable(TextBoxVariable("page").label("Page").default_value("http://127.0.0.1:8090"))
         .with_variable(
             TextBoxVariable("runbooks")
@@ -267,15 +291,18 @@ def overview_dashboard() -> Dashboard:
     return made.with_panel(alert_list())
 
 
-def of_rows(title: str, uid: str, rows: Rows) -> Dashboard:
-    """Return a dashboard of collapsed rows."""
-    made = dashboard(title, uid)
-    for name, graphs in rows:
-        row = Row(name).collapsed(True)
-        for line in lines(graphs):
-            for graph in line:
-                row.with_panel(panel(graph, COLUMNS // len(line)))
-        made.with_row(row)
+def of_rows(title: str, uid: str, rows: Rows, *variables: QueryVariable) -> Dashboard:
+    """Return a dashboard of rows, of which the first is open."""
+    made = dashboard(title, uid, *variables)
+    for i, (name, graphs) in enumerate(rows):
+        row = Row(name).collapsed(i > 0)
+        panels = [panel(graph, COLUMNS // len(line)) for line in lines(graphs) for graph in line]
+        if i == 0:
+            made.with_row(row)
+        for each in panels:
+            (row if i else made).with_panel(each)
+        if i > 0:
+            made.with_row(row)
     return made
 
 
@@ -283,9 +310,9 @@ def dashboards() -> dict[str, str]:
     """Return the JSON of each dashboard, as Grafana reads it, by the name of its file."""
     made = {
         "overview": overview_dashboard(),
-        "stream": of_rows("Stream and state", "iln-stream-state", STREAM),
-        "api": of_rows("API", "iln-stream-api", API),
-        "research": of_rows("Research", "iln-stream-research", RESEARCH),
+        "stream": of_rows("Stream and state", "iln-stream-state", STREAM, *OF_LEARNERS),
+        "api": of_rows("API", "iln-stream-api", API, *OF_API),
+        "research": of_rows("Research", "iln-stream-research", RESEARCH, *OF_LEARNERS),
     }
     return {f"{name}.json": as_json(each) for name, each in made.items()}
 

@@ -1,6 +1,6 @@
-"""The overview: ten panels on one screen of 1440 x 900, with the alerts' limits as colours."""
+"""The overview: eleven panels on one screen of 1440 x 900, with the alerts' limits as colours."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grafana_foundation_sdk.models.units import CountsPerSecond, PercentUnit, Seconds, Short
 from graph import LEARNER, Graph, Query, rate, selected
@@ -9,14 +9,16 @@ TRIVIAL = "running_mean|last_value|median|day_before|week_before|class_frequenci
 
 
 class Stat(NamedTuple):
-    """One figure: title, description, unit, query, and the colours from each value on."""
+    """One figure: title, width, description, unit, query, and the colours from each value on."""
 
     title: str
+    width: int
     description: str
     unit: str
     query: str
     colours: tuple[tuple[float | None, str], ...]
     no_value: str | None = None
+    texts: tuple[dict[str, Any], ...] = ()
 
 
 def error(over: str, of: str) -> str:
@@ -30,13 +32,17 @@ RED_ABOVE_60 = ((None, "green"), (60.0, "red"))
 STATS = (
     Stat(
         "Ready",
-        "1 while events can be learned and predicted.\n\nHealthy: 1. At 0: /ready says why.",
+        2,
+        "Whether events can be learned and predicted.\n\nHealthy: yes. If no, /ready says why.",
         Short,
         selected("iln_ready"),
         ((None, "red"), (1.0, "green")),
+        None,
+        ({"type": "value", "options": {"0": {"text": "no"}, "1": {"text": "yes"}}},),
     ),
     Stat(
         "Better than the best baseline",
+        5,
         "How much smaller the error over the last window is than that of the best rule that looks "
         "at no input (the mean label, the last one, the classes' frequencies).\n\nHealthy: above "
         "0. Below: IlnNoBetterThanTrivial.",
@@ -46,6 +52,7 @@ STATS = (
     ),
     Stat(
         "Error now over long-run error",
+        5,
         "The error over the last window over that since the model was created.\n\nHealthy: about 1 "
         "or below. Above 2: IlnErrorDoubled.",
         Short,
@@ -53,7 +60,18 @@ STATS = (
         ((None, "green"), (2.0, "red")),
     ),
     Stat(
+        "Drift",
+        3,
+        "The errors of about the last 50 events over those of the last 1000.\n\nHealthy: about 1. "
+        "Above 1.5 the stream has changed: IlnDrift.",
+        Short,
+        selected("iln_recent_error_ratio"),
+        ((None, "green"), (1.5, "orange")),
+        "not measured",
+    ),
+    Stat(
         "Behind",
+        3,
         "Time that the learner needs, at its present rate, to reach the end of its source."
         "\n\nHealthy: seconds. Above a minute and rising: IlnFallingBehind.",
         Seconds,
@@ -63,17 +81,20 @@ STATS = (
     ),
     Stat(
         "Dead letters in an hour",
+        3,
         "Records that could not be decoded or learned.\n\nHealthy: 0. Above: IlnDeadLetters.",
         Short,
         f"increase({selected('iln_dead_letters_total')}[1h])",
         ((None, "green"), (1.0, "orange")),
     ),
     Stat(
-        "Age of the last snapshot",
-        "Time since the newest stored snapshot, from which a restart resumes, was taken.\n\n"
-        "Healthy: below five minutes while events arrive. Above: IlnSnapshotOld.",
+        "Not saved for",
+        3,
+        "Time since the newest stored snapshot, from which a restart resumes; 0 while no record "
+        "came since.\n\nHealthy: below five minutes. Above: IlnSnapshotOld.",
         Seconds,
-        f"time() - {selected('iln_snapshot_last_success_timestamp_seconds')}",
+        f"(time() - {selected('iln_snapshot_last_success_timestamp_seconds')}) "
+        f"* ({selected('iln_snapshot_lag_records')} > bool 0)",
         ((None, "green"), (300.0, "orange")),
         "set snapshots",
     ),
@@ -125,4 +146,5 @@ GRAPHS = (
 )
 
 FIRING = 'ALERTS{alertstate="firing", alertname=~"Iln.+"}'
-ALERTS = Query(f'label_replace({FIRING}, "runbook", "$1", "alertname", "(.+)")')
+NAMED = f'label_replace({FIRING}, "runbook", "$1", "alertname", "(.+)")'
+ALERTS = Query(f'label_replace({NAMED}, "action", "$1", "alertname", "(.+)")')

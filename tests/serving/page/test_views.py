@@ -3,9 +3,11 @@
 import json
 import math
 import random
+import re
 import shutil
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from time import time
 
 import pytest
 from support import contenders
@@ -20,12 +22,12 @@ MONDAY = 1_767_571_200
 
 
 def hours():
-    """Return hourly events: a curve that repeats each day, larger errors at eight and in rain."""
+    """Return hourly events: a curve that repeats each day, larger errors at six and in rain."""
     rng = random.Random(0)
     found = []
     for n in range(N_HOURS):
         sky = rng.choice(("sun", "rain", "cloud", "cloud"))
-        noise = 1.0 + 25.0 * (n % 24 == 8) + 8.0 * (sky == "rain")
+        noise = 1.0 + 25.0 * (n % 24 == 6) + 8.0 * (sky == "rain")
         load = 100.0 + 40.0 * math.sin(n % 24 / 24 * 2 * math.pi) + noise * rng.gauss(0.0, 0.3)
         event = {"at": MONDAY + HOUR * n, "load": load, "sky": sky, "wind": rng.random()}
         found.append(json.dumps(event).encode())
@@ -37,7 +39,16 @@ def load(tmp_path_factory):
     """A run of hourly events with a unit and intervals."""
     folder = tmp_path_factory.mktemp("load")
     append(folder / "log.db", hours())
-    flags = ("--target", "load", "--time-field", "at", "--target-unit", "MW")
+    flags = (
+        "--target",
+        "load",
+        "--time-field",
+        "at",
+        "--target-unit",
+        "MW",
+        "--time-features",
+        "hour",
+    )
     with Run(folder, *FAST, *flags, "--prediction-intervals", "0.9") as started:
         started.learned(N_HOURS)
         yield started
@@ -64,14 +75,14 @@ def table(page, card):
 
 
 def test_the_range_of_the_past(load, show):
-    """Predictions and errors show the latest 256 steps, some of the last 10,000 or some of all.
+    """Predictions show the latest 256 steps, these and errors some of the last 10,000 or of all.
 
     The axis has the events' times; the range is chosen with the keyboard, too.
     """
     page = opened(show, load)
     spans = {}
     for card in ("predictions", "windowed-0"):
-        for choice in ("256", "10k", "All"):
+        for choice in ("256", "10k", "All")[card == "windowed-0" :]:
             page.locator(f"#{card} .range label", has_text=choice).click()
             heads, rows = table(page, card)
             assert heads[0] == "time"
@@ -108,13 +119,14 @@ def test_the_unit_of_the_target(load, show):
 def test_where_the_errors_are(load, show):
     """The hour and the category with the larger errors are named, the largest first.
 
-    Hours after that one may follow, as the learner also follows its noise; nothing else does.
+    Hours after that one may follow, as the learner also follows its noise; nothing else does, not
+    the inputs that are made of the hour.
     """
     page = opened(show, load)
     rows = page.locator("#slices tbody tr")
     rows.first.wait_for()
     named = [row.split("\t")[0] for row in rows.all_inner_texts()]
-    assert named[0] == "hour 08:00 UTC"
+    assert named[0] == "hour 06:00 UTC"
     assert [name for name in named if not name.startswith("hour")] == ["sky rain"]
     assert "latest 1,000 labels" in page.locator("#slices header").inner_text()
 
@@ -161,11 +173,17 @@ def waiting():
 
 
 def test_the_first_minute_has_steps(waiting, page_of, show):
-    """Before the first event the page says what is done and what comes next, and no empty chart."""
+    """Before the first event the page says what is done, how long it takes and what comes next;
+    no empty chart, and nothing that looks like a failure."""
     url, says = waiting
+    says["started_at"] = time() - 12.0
     page = show(page_of(url, "--poll-seconds", "0.2"))
     now = page.locator(".steps [aria-current=step]")
-    now.filter(has_text="Compiled 12 of about 33 functions, once per machine").wait_for()
+    now.filter(has_text="Compiling 12 of about 33 loops, once per machine").wait_for()
+    verdict = page.locator("#verdict")
+    assert re.fullmatch(r"Getting ready, about [234]0 s\.", verdict.inner_text())
+    assert verdict.get_attribute("class") == "good"
+    assert page.locator("#status").inner_text() == "Getting ready"
     assert page.locator(".card, #figures").filter(visible=True).count() == 0
     says["state"] = "idle"
     now.filter(has_text="Learning begins by itself with the first event").wait_for()
@@ -174,3 +192,70 @@ def test_the_first_minute_has_steps(waiting, page_of, show):
     says["models"] = [{**live(0)["models"][0], "dead_letters": [letter]}]
     page.locator("#letters").wait_for()
     assert page.locator(".steps").is_hidden()
+
+
+def answer(n, first=1, letters=0, lag=0, **metrics):
+    """Return the model of a learner after n steps, and dead letters among those after `first`."""
+    (model,) = live(n)["models"]
+    model["task"], model["target"] = "regression", "rentals"
+    row = dict.fromkeys(("y", "y_pred", "p", "id", "time", "delay", "interval"), None)
+    row |= {"partition": 0, "offset": 1, "flags": [], "late": False}
+    model["steps"] = [{**row, "serial": k} for k in range(max(1, n - 255), n + 1)]
+    letter = {"partition": 0, "offset": 0, "reason": "no JSON", "payload": "x"}
+    serials = [first + k * (n - first) // max(1, letters) for k in range(letters)]
+    model["dead_letters"] = [{**letter, "serial": k} for k in serials]
+    errors = {"model": 1.0, "last_value": 2.0}
+    model["metrics"] |= {"iln_error/mae/window": errors, "iln_error/mae/all": errors, **metrics}
+    model["metrics"] |= {"iln_labelled_events_total": n, "iln_consumer_lag_records": lag}
+    return [model]
+
+
+def test_the_verdict_has_a_next_step(waiting, page_of, show):
+    """Dead letters, a lag that doesn't shrink and a better challenger are said, each with what to
+    do; expired labels are counted whatever their reason, and inputs made of one field together."""
+    url, says = waiting
+    says |= {"state": "learning", "models": answer(5000)}
+    page = show(page_of(url, "--poll-seconds", "0.2"))
+    verdict, good = (
+        page.locator("#verdict"),
+        "Lately 50% better than repeating the last value; steady",
+    )
+
+    def becomes(text, look):
+        page.locator(f"#verdict.{look}").filter(
+            has_text=re.compile(f"^{re.escape(text)}$")
+        ).wait_for()
+
+    becomes(f"{good}; up to date; nothing to do.", "good")
+    says["models"] = answer(5000, 4977, letters=50)
+    unread = "7 of 10 recent records could not be learned; up to date; see Dead letters."
+    becomes(f"{good}; {unread}", "bad")
+    says["models"] = answer(5000, 4800, letters=1)  # a single one is no reason to worry
+    becomes(f"{good}; up to date; nothing to do.", "good")
+    says["models"] = answer(5000, lag=70_000)
+    becomes(f"{good}; 70,000 records behind and not catching up; choose a faster profile, or workers.", "warning")
+    says["models"] = answer(
+        5000,
+        iln_pending_events=3,
+        iln_pending_expired_total={"age": 170.0, "count": 6.0, "replaced": 0.0},
+        iln_input_relevance_ratio={
+            "rentals.lag_167": 0.3, "rentals.level": 0.2, "time.hour.sin": 0.1,
+            "time.hour.cos": 0.1, "tank.level": 0.05,
+        },
+    )  # fmt: skip
+    page.locator("#delay header", has_text="3 events wait for a label. 176 expired.").wait_for()
+    bars = [row.split() for row in page.locator("#inputs tbody tr").all_inner_texts()]
+    assert [(row[0], row[-1]) for row in bars] == [
+        ("rentals", "50%"), ("time.hour", "20%"), ("tank.level", "5%"), ("all", "25%"),
+    ]  # fmt: skip
+    better = {"status": "challenger", "lower": 0.01, "upper": 0.2, "windowed_error": 0.5}
+    usual = {"status": "champion", "lower": None, "upper": None, "windowed_error": 1.0}
+    open_ = {**better, "lower": -1.0, "upper": 1.0, "windowed_error": 2.0}
+    (model,) = says["models"]
+    names = {"first": usual, "linear": better, "slow": open_}
+    more = {"learner": "l", "version": "", "n_failures": 0, "running_error": 1.0}
+    says["models"] = [{**model, "contenders": [{"name": k, **v, **more} for k, v in names.items()]}]
+    becomes(f"{good}; up to date; linear predicts better; promote linear.", "good")
+    slow = page.locator("#standings tr", has_text="slow").inner_text()
+    assert "undecided: worse so far, needs more events" in slow
+    assert verdict.count() == 1

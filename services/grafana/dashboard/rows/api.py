@@ -4,10 +4,14 @@ from grafana_foundation_sdk.models.units import CountsPerSecond, Seconds, Short
 from graph import Graph, Query
 
 
+def of_api(metric: str, more: str = "") -> str:
+    """Return a selector of the metric's series for the chosen instances."""
+    return f'{metric}{{instance=~"$instance"{more and ", " + more}}}'
+
+
 def api_rate(counter: str, labels: str = "", by: str = "instance") -> str:
     """Return the increase per second of a counter of the HTTP API."""
-    chosen = f"{{{labels}}}" if labels else ""
-    return f"sum by ({by}) (rate({counter}{chosen}[$__rate_interval]))"
+    return f"sum by ({by}) (rate({of_api(counter, labels)}[$__rate_interval]))"
 
 
 def api_quantile(q: float) -> Query:
@@ -66,7 +70,7 @@ GRAPHS = (
         "Number of the version, and whether it is pinned.\n\nHealthy: it grows while the learner "
         "learns, unless it is pinned: `iln-stream versions --unpin`.",
         Short,
-        (Query("iln_api_model_version", "{{model}}, pinned {{pinned}}"),),
+        (Query(of_api("iln_api_model_version"), "{{model}}, pinned {{pinned}}"),),
     ),
     Graph(
         "Recorded answers",
@@ -91,7 +95,7 @@ GRAPHS = (
         "Events that wait to be appended.\n\nHealthy: a short queue. "
         "At 10,000 events: clients get a 429; the disk is slow, or another process holds the log.",
         Short,
-        (Query("iln_api_queue_events", "waiting"),),
+        (Query(of_api("iln_api_queue_events"), "waiting"),),
     ),
     Graph(
         "Suspicious inputs of requests",
@@ -108,6 +112,6 @@ GRAPHS = (
         "append.\n\nHealthy: what arrives in a second. At max_backlog: clients get a 429; the "
         "learner is too slow, or stopped.",
         Short,
-        (Query("iln_api_backlog_records", "records"),),
+        (Query(of_api("iln_api_backlog_records"), "records"),),
     ),
 )
