@@ -77,7 +77,7 @@ ESSENTIAL = (
 """The ten metrics that tell whether a run is well and its predictions are good."""
 
 _OF_RUN = (
-    *("model", "running_mean", "last_value", "day_before", "week_before"),
+    *("model", "running_mean", "last_value", "median", "day_before", "week_before"),
     *("class_frequencies", "majority_class"),
 )
 
@@ -90,8 +90,8 @@ def errors_metric(read: Callable[[], Samples]) -> MetricSpec:
         "Mean error. measure: mae (|prediction - y|), loss (as iln_running_loss; of contenders "
         "half the squared error, or the log loss) or accuracy. over: the last window of labelled "
         "events, or all since the model was created or the contender joined. of: the model, a "
-        "baseline that looks at no input (running_mean, last_value, class_frequencies, "
-        "majority_class, day_before, week_before), or a contender.",
+        "baseline that looks at no input (running_mean, last_value, median, day_before, "
+        "week_before, class_frequencies, majority_class), or a contender.",
         read,
         ("measure", "over", "of"),
     )

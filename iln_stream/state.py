@@ -202,6 +202,10 @@ class Registry(Mapping[str, type]):
         return len(self._classes)
 
 
+TRANSFORMERS = Registry()
+"""Classes of transformers that have `state()` and the class method `from_state(state)`."""
+
+
 def qualified_name(cls: type) -> str:
     """Return the name under which a class is stored unless another one is given."""
     if cls.__module__.partition(".")[0] == _PACKAGE:
@@ -288,7 +292,7 @@ class StateSchema:
         readable = self._readable()
         if version not in readable:
             raise StateError(
-                f"the state of {self.name} has version {version!r}, and iln_stream {__version__} "
+                f"the state of {self.name} has format {version!r}, and release {__version__} "
                 f"reads {', '.join(map(str, readable))}: use the release that wrote it"
             )
         for older in range(version, self.version):

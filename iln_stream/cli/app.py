@@ -5,10 +5,11 @@ import logging
 import os
 import signal
 import sys
-import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.markup import escape
@@ -84,7 +85,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the release.")
     ] = False,
 ) -> None:
     """Online learning for streams with infinite-layer networks."""
@@ -119,22 +120,34 @@ def run(settings: Settings, accept_loss: AcceptLoss = False) -> None:
     run_service(settings, console, accept_loss=accept_loss)
 
 
+@contextmanager
+def _api_extra_for(command: str) -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] == "iln_stream":
+            raise
+        raise IlnError(
+            f"{command}: {error.name} is not installed: pip install 'iln-stream[api]'"
+        ) from None
+
+
 @app.command(rich_help_panel="Run")
 @partial(with_settings, kind=ApiSettings)
 def serve(settings: ApiSettings) -> None:
     """Serve predictions of published versions over HTTP, and append events to a log."""
-    from iln_stream.cli.serve import serve_api
-
-    serve_api(settings)
+    with _api_extra_for("serve"):
+        from iln_stream.serving.server import ApiServer
+    ApiServer(settings).run()
 
 
 @app.command(rich_help_panel="Run")
 @partial(with_settings, kind=PageSettings)
 def page(settings: PageSettings) -> None:
     """Show a running learner in browsers: errors, predictions, experts, drift, latest events."""
-    from iln_stream.cli.serve import serve_page
-
-    serve_page(settings)
+    with _api_extra_for("page"):
+        from iln_stream.serving.page_server import PageServer
+    PageServer(settings).run()
 
 
 @app.command("inspect-source", rich_help_panel="Prepare")
@@ -170,13 +183,19 @@ def warm_start(
 
 @app.command(rich_help_panel="Prepare")
 @with_settings
-def doctor(settings: Settings, context: typer.Context) -> None:
-    """Check what the settings need; exit with 1 if it is missing."""
+def doctor(
+    settings: Settings,
+    context: typer.Context,
+    command: Annotated[
+        Literal["run", "serve"],
+        typer.Argument(help="The command; `serve` needs the table [api]."),
+    ] = "run",
+) -> None:
+    """Check what a command needs with these settings; exit with 1 if it is missing."""
     from iln_stream.cli.doctor import examine
 
-    config = context.params["config"]
-    has_api = config is not None and ApiSettings.table in tomllib.loads(config.read_text("utf-8"))
-    raise typer.Exit(examine(settings, output(), ApiSettings.load(config) if has_api else None))
+    api = ApiSettings.load(context.params["config"]) if command == "serve" else None
+    raise typer.Exit(examine(settings, output(), api))
 
 
 @app.command(rich_help_panel="Prepare")
@@ -333,9 +352,9 @@ def rebuild(
         typer.Option(
             "--forget",
             metavar="[FIELD=VALUE]",
-            help="Forget records with this value for good (`@key=VALUE`: by their key); may be "
-            "repeated. Alone: replace the model even if the log no longer holds all that it "
-            "learned.",
+            help="Forget records with this value for good (`@key=VALUE`: by their key, "
+            "`@record=events:0:43`: by place); may be repeated. Alone: replace "
+            "the model even if the log no longer holds all that it learned.",
         ),
     ] = None,
     accept_loss: AcceptLoss = False,

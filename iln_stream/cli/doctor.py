@@ -5,12 +5,12 @@ import socket
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import starmap
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
@@ -42,17 +42,9 @@ class Finding(NamedTuple):
 def examine(settings: Settings, console: Console, api: ApiSettings | None = None) -> int:
     """Print a table of what the settings need; return 1 if something that they need is missing.
 
-    `api` has the settings of `iln-stream serve`, if they are to be checked, too.
+    `api` has the settings of `iln-stream serve`, if that is to be checked, and not `run`.
     """
-    findings = [_python(), *_packages(settings), *_cache(settings)]
-    if settings.snapshots is not None:
-        findings.append(_cpu_baseline())
-    answers = True
-    if _needs_broker(settings):
-        findings.append(_broker(settings))
-        answers = findings[-1].found
-    if settings.model_fields_set:  # of a run
-        findings += starmap(_tried, _named(settings, api, answers=answers))
+    findings = [_python(), *(_of_run(settings) if api is None else _of_api(api))]
     table = Table("", "requirement")
     for name in ("found", "needed for"):
         table.add_column(name, overflow="fold")
@@ -65,14 +57,35 @@ def examine(settings: Settings, console: Console, api: ApiSettings | None = None
     missing = [each.name for each in findings if each.essential and not each.found]
     if missing:
         console.print(
-            f"missing for `iln-stream run` with these settings: {', '.join(missing)}",
+            f"missing for `iln-stream {'run' if api is None else 'serve'}` with these settings: "
+            f"{', '.join(missing)}",
             highlight=False,
             markup=False,
             soft_wrap=True,
         )
-    elif not settings.model_fields_set:
+    elif api is None and not settings.model_fields_set:
         console.print("Give the settings of a run, to check what else it needs: --config FILE")
     return int(bool(missing))
+
+
+def _of_run(settings: Settings) -> Iterator[Finding]:
+    yield from _packages(settings)
+    yield from _cache(settings)
+    if settings.snapshots is not None:
+        yield _cpu_baseline()
+    answers = True
+    if _needs_broker(settings):
+        yield (broker := _broker(settings))
+        answers = broker.found
+    if settings.model_fields_set:
+        yield from starmap(_tried, _named(settings, answers=answers))
+
+
+def _of_api(api: ApiSettings) -> Iterator[Finding]:
+    yield _package("uvicorn", "the API", "iln-stream[api]", essential=True)
+    yield _tried("api.models", lambda: f"{len(list(api.models.iterdir()))} files", "predicting")
+    files = {f"api.{each}": path for each in _API_FILES if (path := getattr(api, each))}
+    yield from starmap(_tried, _files_and_ports(files, {"api.port": (api.host, api.port)}))
 
 
 def _python() -> Finding:
@@ -150,9 +163,7 @@ def _tried(name: str, attempt: Attempt, purpose: str) -> Finding:
         return Finding(name, False, why or str(error), purpose, True)
 
 
-def _named(
-    settings: Settings, api: ApiSettings | None, *, answers: bool
-) -> Iterator[tuple[str, Attempt, str]]:
+def _named(settings: Settings, *, answers: bool) -> Iterator[tuple[str, Attempt, str]]:
     """Yield what the settings name: the setting, what to try, and what needs it."""
     source = source_stream(settings)
     streams = {"source": source, "labels": label_stream(settings)}
@@ -179,10 +190,12 @@ def _named(
     files |= {f"registry_secrets.{n}": v for n, v in settings.registry_secrets.items()}
     host = settings.metrics_host
     ports = {"metrics_port": (host, settings.metrics_port), "page_port": (host, settings.page_port)}
-    if api is not None:
-        given = {name: getattr(api, name) for name in _API_FILES}
-        files |= {f"api.{name}": path for name, path in given.items() if path is not None}
-        ports["api.port"] = api.host, api.port
+    yield from _files_and_ports(files, ports)
+
+
+def _files_and_ports(
+    files: Mapping[str, Any], ports: Mapping[str, tuple[str, int | None]]
+) -> Iterator[tuple[str, Attempt, str]]:
     for name, path in files.items():
         yield name, partial(_readable, path), "reading this file"
     for name, (host, port) in ports.items():

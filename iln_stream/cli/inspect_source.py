@@ -1,6 +1,6 @@
 """`iln-stream inspect-source`: shows a source's fields, and the settings that learn them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import islice
 from math import ceil
@@ -17,12 +17,15 @@ from iln_stream.loop import Horizon
 from iln_stream.records import MalformedError, SkippedError, is_command
 from iln_stream.records.decoding import MOST_INPUTS, shorten
 from iln_stream.records.envelopes import envelope_of
-from iln_stream.records.fields import FieldMapping, common_field, late_labels
+from iln_stream.records.fields import FieldMapping, common_field, ids_of_labels, late_labels
 from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import flatten, parse_json
 from iln_stream.records.proposed_forecasts import lags_of, series_of
 from iln_stream.records.proposed_settings import as_toml, proposed, remarks
+from iln_stream.records.totals import without_totals
+from iln_stream.records.values import Notation
+from iln_stream.records.where import Where
 from iln_stream.service import parser_of, source_stream
 from iln_stream.service.decoding import FIELDS, mapping_from, require_fields
 from iln_stream.service.settings import FormatSettings, LoopSettings, default_of
@@ -43,6 +46,16 @@ _HOW_TO_READ = (
 
 _FURTHER, _APART = 100_000, 1_000
 """Records of a file after the first ones, of which one in 1,000 and the last are looked at, too."""
+
+_MOST_VALUES = 100
+"""Texts of missing values, and further ones of a field that had one in the first records."""
+
+_RENAMED = """
+# import json
+# def record(payload):
+#     fields = json.loads(payload)
+#     return {{{a} if name == {b} else name: value for name, value in fields.items()}}"""
+"""A decoder that gives the id of labels the name that it has in events."""
 
 _ROLES_OF_LABELS = ("target", "id_field", "time_field")
 _PENDING = 100_000
@@ -96,9 +109,18 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     names = sorted({name for each in found for name in flatten(each)})
     named = {n: v for n, v in fields_given.items() if settings.labels is None or n != "target"}
     require_fields(named, names, "no record that was read has")
-    late = late_labels(
-        [flatten(each) for each in found], fields_given.get("target"), settings.null_values
-    )
+    flat, target = [*map(flatten, found)], fields_given.get("target")
+    late, ids = late_labels(flat, target, settings.null_values), None
+    if late is None and not (settings.labels or settings.horizon):
+        ids = ids_of_labels(flat, settings.null_values)
+        if (
+            ids
+            and stream.form == "json"
+            and not settings.decoder
+            and any(ids[1] in e for e in found)
+        ):
+            found = [_renamed(each, ids) for each in found]
+            late = late_labels(map(flatten, found), target, settings.null_values)
     if settings.labels is None and late is not None and not settings.horizon:
         fields_given = {"id_field": late[0], "target": late[1], **fields_given}
         of_labels = {"pending_events": settings.pending_events or _PENDING}
@@ -109,6 +131,41 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     if settings.labels is not None:
         fields_given, of_labels = _joined(settings, found, fields_given, n_records, console)
     shown = inspect_fields(found, _mapping(fields_given, settings))
+    n_read = len(found)
+    known = {e.name: {"None", *settings.null_values} for e in shown if e.n_distinct <= 1}
+    if known and n_read >= n_records and Path(stream.address).is_file():
+        parse, n_read = parser_of(settings, stream), n_records
+
+        def is_other(record: Record) -> bool:
+            """Return whether a field that had one value has another one, as a rare class."""
+            nonlocal n_read
+            n_read += 1
+            with suppress(MalformedError):
+                values = flatten(parse(record.payload))
+                new = {n: v for n in known if (v := str(values.get(n)).strip()) not in known[n]}
+                for name, value in new.items():
+                    known[name].add(value)
+                    if len(known[name]) > _MOST_VALUES:
+                        del known[name]
+                return bool(new)
+            return False
+
+        for each in map(flatten, found):
+            for name in known:
+                known[name].add(str(each.get(name)))
+        found = _read(settings, stream, n_records, None, is_other)
+        found = [_renamed(each, ids) for each in found] if ids and late else found
+        shown = inspect_fields(found, _mapping(fields_given, settings))
+    notation = Notation(settings.decimal, settings.date_order)
+    nulls = settings.null_values if stream.form == "rows" else ()  # what `where` takes for null
+    own_where = settings.where
+    while settings.envelope is None and (totals := without_totals(found, shown, nulls, notation)):
+        where = totals if settings.where is None else f"({settings.where}) and {totals}"
+        settings = LoopSettings.of(settings, where=where)
+        n_before, found = len(found), [*filter(Where(totals, nulls), found)]
+        shown = inspect_fields(found, _mapping(fields_given, settings))
+        if len(found) == n_before:
+            break
     console.print(_table(shown))
     if settings.target is None and not any(each.role in ("label", "input") for each in shown):
         why = ", ".join(f"{each.name} ({each.why or each.role})" for each in shown)
@@ -135,6 +192,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         **({"recent_ids": _RECENT_IDS} if repeats else {}),
         **_given(settings, ("learner", "recent_ids")),
         **of_labels,
+        **({"decoder": "renamed:record"} if ids and late else {}),
     }
     for name, value in chosen.items():
         _print(out, f"{name} = {as_toml(value)}", soft_wrap=True)
@@ -143,14 +201,35 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     if of_labels.get("labels_settings", {}).get("time_field") == "":
         text = '# Labels have no field of a time: with time_field = "", the time of writing counts.'
         _print(out, text, soft_wrap=True)
-    for remark in remarks(shown, fields_given, labels_by_id=late is not None):
+    if ids:
+        a, b = map(as_toml, ids)
+        text = f"# A run joins labels to events by one field, and {b} of labels is {a} of events: "
+        text += "rename it at the sender, or in a decoder" + (
+            ", such as renamed.py:" if late else "."
+        )
+        _print(out, text + (_RENAMED.format(a=a, b=b) if late else ""), soft_wrap=True)
+    if settings.where != own_where:
+        text = "# where leaves out rows of totals, which are no events: correct it if they are."
+        _print(out, text, soft_wrap=True)
+    for remark in remarks(shown, fields_given, n_read, labels_by_id=late is not None):
         _print(out, f"# {remark}", soft_wrap=True)
 
 
+def _renamed(fields: Mapping[str, Any], ids: tuple[str, str]) -> Mapping[str, Any]:
+    return {ids[0] if name == ids[1] else name: value for name, value in fields.items()}
+
+
 def _read(
-    settings: FormatSettings, stream: Scheme, n_records: int, console: Console
+    settings: FormatSettings,
+    stream: Scheme,
+    n_records: int,
+    console: Console | None,
+    others: Callable[[Record], bool] = lambda _: False,
 ) -> list[Mapping[str, Any]]:
-    """Return the fields of a stream's first records, and say how many can't be read."""
+    """Return the fields of a stream's first records, and say how many can't be read.
+
+    Of a file's further records, there are a few, and those that `others` chooses.
+    """
     parse = parser_of(settings, stream)
     found: list[Mapping[str, Any]] = []
     n_malformed, n_skipped, first_reason = 0, 0, ""
@@ -159,7 +238,7 @@ def _read(
     if Path(stream.address).is_file():  # how long its times span, and what is below
         last = None
         for n, last in enumerate(islice(events, _FURTHER), start=1):
-            if n % _APART == 0:
+            if others(last) or n % _APART == 0:
                 records.append(last)
         records += [last] if last is not None and last is not records[-1] else []
     if len({record.origin for record in records}) > 1:
@@ -180,9 +259,9 @@ def _read(
         except MalformedError as error:
             n_malformed += 1
             first_reason = first_reason or f"offset {record.offset}: {error}"
-    if n_skipped:
+    if n_skipped and console:
         _print(console, f"{n_skipped} records are skipped (where, or the decoder)")
-    if n_malformed:
+    if n_malformed and console:
         _print(console, f"{n_malformed} records can't be read; the first: {first_reason}")
     if not found:
         raise SourceError(f"{stream.address}: no record to inspect")

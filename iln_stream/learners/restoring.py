@@ -4,6 +4,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from inspect import signature
 from threading import RLock
 from typing import Any, ClassVar, Self, TypeVar, overload
@@ -16,6 +17,7 @@ from iln_stream import features
 from iln_stream.errors import StateError
 from iln_stream.learners.estimators import ESTIMATORS
 from iln_stream.state import (
+    TRANSFORMERS,
     Migration,
     Registry,
     StateDict,
@@ -187,7 +189,12 @@ def random_key(seed: int | None) -> NDArray[np.uint64]:
 LEARNERS = Registry()
 """The classes of learners that `model_of` can build."""
 
-_PIPELINE = StateSchema("river.compose.Pipeline", 1)
+_COMPOSED: dict[Any, tuple[StateSchema, str]] = {
+    compose.Pipeline: (StateSchema("river.compose.Pipeline", 1), "steps"),
+    compose.TransformerUnion: (StateSchema("river.compose.TransformerUnion", 1), "transformers"),
+}
+"""River's classes of several parts, with the attribute that has them by name."""
+_COMPOSED_NAMES = {schema.name: cls for cls, (schema, _) in _COMPOSED.items()}
 
 C = TypeVar("C", bound=type)
 
@@ -455,11 +462,11 @@ def state_of(model: base.Estimator) -> StateDict:
 
     """
     # By type, not isinstance: River makes a pipeline an instance of its last step's class.
-    if type(model) is compose.Pipeline:
-        return _PIPELINE.write(
-            names=list(model.steps), steps=[state_of(step) for step in model.steps.values()]
-        )
-    if LEARNERS.name_of(type(model)) is None:
+    if type(model) in _COMPOSED:
+        schema, attribute = _COMPOSED[type(model)]
+        parts = getattr(model, attribute)
+        return schema.write(names=list(parts), steps=[state_of(each) for each in parts.values()])
+    if LEARNERS.name_of(type(model)) is None and TRANSFORMERS.name_of(type(model)) is None:
         raise StateError(
             f"{type(model).__name__} has no state that can be saved; these have: "
             f"{', '.join(LEARNERS)}, and pipelines of them; of a pipeline with other steps, save "
@@ -474,7 +481,7 @@ def broken_numbers(state: StateDict) -> list[str]:
     `state` is that of a model, as `state_of` returns it; see `RestorableLearner.always_finite`.
     """
     name = _class_in(state)
-    if name == _PIPELINE.name:
+    if name in _COMPOSED_NAMES:
         return [path for step in state["steps"] for path in broken_numbers(step)]
     if name not in LEARNERS:
         return []
@@ -517,9 +524,15 @@ def model_of(state: StateDict, **own: Any) -> base.Estimator:
 def _built(state: StateDict, own: Mapping[str, Any]) -> base.Estimator:
     """Return a model with a state's parameters that has learned nothing."""
     name = _class_in(state)
-    if name == _PIPELINE.name:
-        names, steps = _PIPELINE.read(state, "names", "steps")
-        return compose.Pipeline(*zip(names, (_built(step, own) for step in steps), strict=True))
+    if name in _COMPOSED_NAMES:
+        composed = _COMPOSED_NAMES[name]
+        names, steps = _COMPOSED[composed][0].read(state, "names", "steps")
+        return composed(*zip(names, (_built(step, own) for step in steps), strict=True))
+    package, _, ours = name.rpartition(".")
+    if name not in LEARNERS and package == __name__.partition(".")[0]:  # it may not be imported
+        getattr(import_module(package), ours, None)
+    if (transformer := TRANSFORMERS.get(name)) is not None:
+        return transformer.from_state(state)  # type: ignore[attr-defined]
     if name not in LEARNERS:
         raise StateError(f"this is the state of {name!r}, which is none of {', '.join(LEARNERS)}")
     cls: Any = LEARNERS[name]
@@ -537,7 +550,7 @@ def _built_as(cls: type[L], state: StateDict, own: Mapping[str, Any]) -> L:
         raise StateError(f"the state lacks parameters of {cls.__name__}, or has others: {odd}")
     arguments = {}
     for name, value in stored.items():
-        if _class_in(value) == _PIPELINE.name or _class_in(value) in LEARNERS:
+        if _class_in(value) in _COMPOSED_NAMES or _class_in(value) in {*LEARNERS, *TRANSFORMERS}:
             arguments[name] = _built(value, own)
         else:
             arguments[name] = own[name] if name in own else read_argument(value, name)
@@ -547,12 +560,16 @@ def _built_as(cls: type[L], state: StateDict, own: Mapping[str, Any]) -> L:
 
 def _restore(model: base.Estimator, state: StateDict) -> None:
     """Let a model with a state's parameters go on from it."""
-    if type(model) is compose.Pipeline:
-        names, steps = _PIPELINE.read(state, "names", "steps")
-        if names != list(model.steps):
-            raise StateError(f"the state's pipeline has the steps {names}, not {list(model.steps)}")
-        for step, each in zip(model.steps.values(), steps, strict=True):
+    if type(model) in _COMPOSED:
+        schema, attribute = _COMPOSED[type(model)]
+        parts = getattr(model, attribute)
+        names, steps = schema.read(state, "names", "steps")
+        if names != list(parts):
+            raise StateError(f"the state's pipeline has the steps {names}, not {list(parts)}")
+        for step, each in zip(parts.values(), steps, strict=True):
             _restore(step, each)
+    elif TRANSFORMERS.name_of(type(model)) is not None:
+        vars(model).update(vars(_built(state, {})))
     elif isinstance(model, RestorableLearner):
         model.restore(state)
     else:

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
@@ -39,7 +39,8 @@ class TableEvents:
     """The events of a table, one a row.
 
     Numbers and booleans are inputs of their column's name. A text v in column k becomes the input
-    `"k=v"` of value 1, as in the service. Null and nan are missing: the input is left out.
+    `"k=v"` of value 1, as in the service, and so does any value of a column of categories. Null and
+    nan are missing: the input is left out.
 
     Parameters
     ----------
@@ -100,7 +101,9 @@ class TableEvents:
             self._numbers.append(
                 _Numbers(name, _finite(name, _floats(name, series.to_numpy(), series.to_list)))
             )
-        elif kind in (nw.String, nw.Categorical, nw.Enum, nw.Object, nw.Unknown):
+        elif kind in (nw.Categorical, nw.Enum):  # whole numbers, too, as codes
+            self._add_objects(name, map(_category, series.to_list()), warn=False)
+        elif kind in (nw.String, nw.Object, nw.Unknown):
             self._add_objects(name, series.to_list())
         else:
             raise ValueError(
@@ -108,8 +111,9 @@ class TableEvents:
                 "convert the column, a time for example to seconds, or leave it out"
             )
 
-    def _add_objects(self, name: Any, values: Sequence[Any]) -> None:
+    def _add_objects(self, name: Any, found: Iterable[Any], *, warn: bool = True) -> None:
         """Add the values of a column that may be texts or numbers."""
+        values = list(found)
         numbers, codes = np.full(len(values), np.nan), np.full(len(values), -1, np.intp)
         places: dict[str, int] = {}
         for i, value in enumerate(values):
@@ -120,7 +124,7 @@ class TableEvents:
         if places:
             self._categories.append(_Categories([f"{name}={text}" for text in places], codes))
             others = [text for text in places if not _is_numeric(text)]
-            if len(others) <= _FEW_OTHERS * len(places):
+            if warn and len(others) <= _FEW_OTHERS * len(places):
                 self._numeric_texts.append((name, others[0] if others else None))
         if not np.isnan(numbers).all():
             self._numbers.append(_Numbers(name, _finite(name, numbers)))
@@ -365,6 +369,14 @@ def _number(name: Any, value: Any) -> float:
         raise ValueError(
             f"column {name!r} has {value!r:.60}: an input is a number, a boolean or a text"
         ) from error
+
+
+def _category(value: Any) -> Any:
+    """Return a category as text, as a record's is that has the type `category`."""
+    if _is_missing(value) or isinstance(value, str):
+        return value
+    whole = isinstance(value, float) and value.is_integer()
+    return str(value).lower() if isinstance(value, bool) else str(int(value) if whole else value)
 
 
 def _is_missing(value: Any) -> bool:

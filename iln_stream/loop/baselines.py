@@ -1,14 +1,16 @@
 """Trivial predictors that look at no input, scored on the same labelled events as the learner."""
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from math import inf, isfinite, log, nan
+from statistics import median
 from typing import Any
 
 import numpy as np
 
 from iln_stream.loop.scores import Scores, Window, plus, weights_of
 from iln_stream.loop.step import Step
+from iln_stream.records.series import MOST_SERIES
 from iln_stream.reporting import MetricSpec, Samples, errors_metric
 from iln_stream.state import StateDict, decode_name, encode_name
 
@@ -119,10 +121,16 @@ PERIODS = {"day_before": 86_400.0, "week_before": 7 * 86_400.0}
 MOST_PAST = 1500
 """Labels that they remember: a day of minutes, a week of ten minutes."""
 
+MOST_PAST_OF_ALL = 60_000
+"""Labels of all series together: two hundred each of 300 series, which are a week of hours."""
+
 LEAST_GAP = PERIODS["day_before"] / MOST_PAST
 
 FIRST_FOUND = 20
 """Events in a row with such a label, from which a seasonal baseline is scored."""
+
+MUCH_SMALLER = 0.95
+"""Ratio of the median's error to the least one of the others, below which it is exported."""
 
 LEAST_FOUND = 0.9
 """Share of a window's events with such a label, from which it is exported."""
@@ -136,6 +144,8 @@ class PastLabels:
 
     Attributes
     ----------
+    most : int
+        Labels that are remembered.
     first, due : float
         The time of the first label, and that from which on the next one is remembered.
     labels : OrderedDict
@@ -144,7 +154,7 @@ class PastLabels:
     """
 
     def __init__(self) -> None:
-        self.first, self.due = inf, -inf
+        self.most, self.first, self.due = MOST_PAST, inf, -inf
         self.labels: OrderedDict[float, tuple[float, float]] = OrderedDict()
 
     def wants(self, time: float) -> bool:
@@ -156,11 +166,9 @@ class PastLabels:
         labels = self.labels
         labels[time] = y, known_at
         self.due = time + LEAST_GAP
-        if len(labels) > MOST_PAST:
+        while len(labels) > self.most:
             labels.popitem(last=False)
-            self.first = next(iter(labels))
-        elif len(labels) == 1:
-            self.first = time
+        self.first = next(iter(labels))
 
     def state(self) -> StateDict:
         """Return times, labels and when they were known."""
@@ -245,6 +253,37 @@ class Seasonal(Baseline):
         self._found.refill(state["found"], state["n"])
 
 
+class Median(Baseline):
+    """The median of the latest labels, renewed now and then: the constant with the least error.
+
+    Unlike the others it is that of the labels known when a label comes, late or not.
+    """
+
+    def __init__(self, window: int) -> None:
+        super().__init__(window)
+        self._latest: deque[float] = deque(maxlen=500)
+        self.n_seen = 0
+        self._now = 0.0
+
+    def error(self, y: float) -> float:
+        """Return its error of a label, and learn the label."""
+        error = abs(self._now - y)
+        self._latest.append(y)
+        self.n_seen += 1
+        if self.n_seen < 64 or self.n_seen % 64 == 0:
+            self._now = median(self._latest)
+        return error
+
+    def state(self) -> StateDict:
+        own = {"latest": np.array(self._latest), "n_seen": self.n_seen, "now": self._now}
+        return {**super().state(), **own}
+
+    def restore(self, state: StateDict) -> None:
+        super().restore(state)
+        self._latest.extend(state["latest"].tolist())
+        self.n_seen, self._now = state["n_seen"], state["now"]
+
+
 class TrivialClasses:
     """How often each class occurred so far, in the order in which they first did."""
 
@@ -307,8 +346,9 @@ class Baselines:
 class RegressionBaselines(Baselines):
     """Absolute errors of the mean of all labels so far, and of the last label.
 
-    Where events have labels of the same time a day or a week before, also of these. Like the
-    learner, a baseline predicts an event when it comes, not when its label comes.
+    Where events have labels of the same time a day or a week before, in their series, also of
+    these; and of the median of the latest labels, where it is much better, as if most are 0. Like
+    the learner, a baseline predicts an event when it comes, not when its label comes.
 
     Parameters
     ----------
@@ -321,21 +361,27 @@ class RegressionBaselines(Baselines):
         super().__init__(window, "running_mean", "last_value")
         self._trivial = Trivial()
         self._past = PastLabels()
+        self._of_series: OrderedDict[tuple[str, ...], PastLabels] = OrderedDict()
         last = self.by_name["last_value"]
         self.seasonal = {k: Seasonal(window, seconds, last) for k, seconds in PERIODS.items()}
+        self.median = Median(window)
 
     def update(self, steps: Sequence[Step]) -> None:
         trivial = self._trivial
         mean_errors: list[float] = []
         last_errors: list[float] = []
-        past = self._past
+        median_errors: list[float] = []
+        past, error_of_median = self._past, self.median.error
         for step in steps:
             if step.loss is None:
                 continue
             y = step.y
+            if step.series:
+                past = self._past_of(step.series)
             mean, last = step.baselines or trivial.now
             mean_errors.append(abs(mean - y))
             last_errors.append(abs(last - y))
+            median_errors.append(error_of_median(y))
             trivial.learn(y, step.weight)
             if (time := step.time) is not None:
                 if time - past.first >= PERIODS["day_before"]:
@@ -346,15 +392,29 @@ class RegressionBaselines(Baselines):
         weights = weights_of([step for step in steps if step.loss is not None])
         self.by_name["running_mean"].add(mean_errors, weights)
         self.by_name["last_value"].add(last_errors, weights)
+        self.median.add(median_errors, weights)
         for each in self.seasonal.values():
             each.count()
+
+    def _past_of(self, series: tuple[str, ...]) -> PastLabels:
+        """Return the labels of a series; of too many, the least recent one leaves."""
+        found = self._of_series.setdefault(series, PastLabels())
+        self._of_series.move_to_end(series)
+        if len(self._of_series) > MOST_SERIES:
+            self._of_series.popitem(last=False)
+        found.most = min(MOST_PAST, MOST_PAST_OF_ALL // len(self._of_series))
+        return found
 
     def metrics(self) -> Sequence[MetricSpec]:
         return (errors_metric(self._errors),)
 
     def _known(self) -> dict[str, Baseline]:
-        """Return the baselines, with those seasonal ones that have something to repeat."""
-        return {**self.by_name, **{k: v for k, v in self.seasonal.items() if v.is_regular}}
+        """Return the baselines: seasonal ones that have something to repeat, a median that pays."""
+        found = {**self.by_name, **{k: v for k, v in self.seasonal.items() if v.is_regular}}
+        least = min(each.running for each in found.values())
+        if self.median.n_seen >= FIRST_FOUND and self.median.running < MUCH_SMALLER * least:
+            found["median"] = self.median
+        return found
 
     def _errors(self) -> Samples:
         found: Samples = {}
@@ -371,9 +431,14 @@ class RegressionBaselines(Baselines):
 
     def state(self) -> StateDict:
         seasonal = {name: each.state() for name, each in self.seasonal.items()}
+        if self._of_series:
+            rows = [each.state()["rows"] for each in self._of_series.values()]
+            names, sizes = [list(name) for name in self._of_series], list(map(len, rows))
+            seasonal["series"] = {"names": names, "sizes": sizes, "rows": np.concatenate(rows)}
         return {
             **super().state(),
             **self._trivial.state(),
+            "median": self.median.state(),
             "seasonal": {"past": self._past.state(), **seasonal},
         }
 
@@ -381,17 +446,22 @@ class RegressionBaselines(Baselines):
         super().restore(state)
         self._trivial.restore(state)
         if "seasonal" in state:  # since release 0.3
+            self.median.restore(state["median"])
             self._past.restore(state["seasonal"]["past"])
             for name, each in self.seasonal.items():
                 each.restore(state["seasonal"][name])
+            if (found := state["seasonal"].get("series")) is not None:
+                ends = np.cumsum(found["sizes"])[:-1]
+                for name, rows in zip(found["names"], np.split(found["rows"], ends), strict=True):
+                    self._past_of(tuple(name)).restore({"rows": rows})
 
 
 class ClassificationBaselines(Baselines):
     """Log loss of the classes' frequencies so far, and misclassification by the majority class.
 
-    Before the first label no class is known: its log loss is 0, and it is misclassified, as for the
-    learner. A label that comes late is scored by the frequencies when its event came; with more
-    than 32 classes, by those when it comes, as a copy for each waiting event would be large.
+    Where the learner has no score, as no class was known, they have none. A label that comes late
+    is scored by the frequencies when its event came; with more than 32 classes, by those when it
+    comes, as a copy for each waiting event would be large.
 
     Parameters
     ----------
@@ -425,8 +495,9 @@ class ClassificationBaselines(Baselines):
             else:
                 loss = log(n / count) if count else unseen if n else 0.0
                 miss = 0.0 if y == majority else 1.0
-            losses.append(loss)
-            misses.append(miss)
+            if step.has_score:
+                losses.append(loss)
+                misses.append(miss)
             weight = 1 if step.weight == 1.0 else step.weight
             counts[y] = count = count + weight
             n += weight
@@ -434,7 +505,7 @@ class ClassificationBaselines(Baselines):
                 majority, most = y, count
         self._n_labels = n
         self._majority = [majority] if n else []
-        weights = weights_of([step for step in steps if step.loss is not None])
+        weights = weights_of([step for step in steps if step.loss is not None and step.has_score])
         self.by_name["class_frequencies"].add(losses, weights)
         self.by_name["majority_class"].add(misses, weights)
 
@@ -466,7 +537,10 @@ class ClassificationBaselines(Baselines):
             return f"log loss {compared(error, 'class_frequencies', base, recent=True)}"
         loss = compared(scores.running_loss, "class_frequencies", frequencies.running, recent=False)
         right, base = 1.0 - scores.running_error, 1.0 - majority.running
-        return f"log loss {loss}; accuracy {right:.4g} (majority class {base:.4g})"
+        text = f"log loss {loss}; accuracy {right:.4g} (majority class {base:.4g})"
+        if (n := scores.totals.n_unscored) > 1:
+            text += f"; {n:,} events without a score, predicted before any class was known"
+        return text
 
     def state(self) -> StateDict:
         counts = dict(self._counts)

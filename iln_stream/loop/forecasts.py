@@ -378,7 +378,8 @@ class Forecasts:
             for each in self._series.values():
                 each.present.is_needed = False
         event_id = _parts(key).event_id
-        step = stepper.learn_late(record, event_id, event, Example(None, y, event_id, time))
+        label = Example(None, y, event_id, time, series=self._by_index[series.index])
+        step = stepper.learn_late(record, event_id, event, label)
         if self._classes is not None:
             self._classes.learn(step.y, step.weight)
         elif self.several:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,21 @@ from iln_stream.files import make_folder, read_stored, sync_folder, write_whole
 from iln_stream.records import MalformedError
 from iln_stream.records.fields import RECORDS_KEY
 from iln_stream.records.values import as_text
+from iln_stream.reporting import MetricSpec
+from iln_stream.state import StateDict
 from iln_stream.streams import Record
 
 _FILE = "forgotten.json"
 _DIGITS = 32
 EVENT = "@event"
-"""In place of a field: the value is the id of an event whose label may still come."""
+"""In place of a field: the value is the id of an event, whose label may still come."""
+RECORD = "@record"
+"""In place of a field: the value is a place, `events:0:43`, such as of what can't be decoded."""
+
+
+def place_of(record: Record) -> str:
+    """Return where a record is, as `RECORD` names it."""
+    return f"{record.origin}:{record.offset}"
 
 
 class Forgotten:
@@ -48,7 +57,7 @@ class Forgotten:
 
     def add(self, name: str, value: str) -> None:
         """Forget the records whose field has a value; `save` remembers it."""
-        self.values[name, self._digest(value)] = None
+        self.values[name, self.digest(value)] = None
         self._fields |= {name} - {EVENT}
 
     def save(self) -> None:
@@ -60,25 +69,22 @@ class Forgotten:
         write_whole(self._path, lambda file: file.write(content))
         sync_folder(self._path.parent)
 
-    def has(self, fields: Mapping[str, Any], key: str | None) -> bool:
-        """Return whether a record with these fields, and this key, is forgotten."""
-        has = False
+    def has(self, fields: Mapping[str, Any], record: Record) -> bool:
+        """Return whether a record with these fields is forgotten."""
+        has, own = False, {RECORDS_KEY: record.key, RECORD: place_of(record)}
         for name in self._fields:
-            value = key if name == RECORDS_KEY else _at(fields, name) or _at(fields.get("x"), name)
-            if value is not None and (found := (name, self._digest(value))) in self.values:
+            value = own[name] if name in own else _at(fields, name) or _at(fields.get("x"), name)
+            if value is not None and (found := (name, self.digest(value))) in self.values:
                 self._found.add(found)
                 has = True
         return has
 
     def was_found(self, name: str, value: str) -> bool:
         """Return whether a record that was looked at has this value."""
-        return (name, self._digest(value)) in self._found
+        return (name, self.digest(value)) in self._found
 
-    def has_event(self, event_id: str | None) -> bool:
-        """Return whether the label of the event of this id is forgotten."""
-        return event_id is not None and (EVENT, self._digest(event_id)) in self.values
-
-    def _digest(self, value: str) -> str:
+    def digest(self, value: str) -> str:
+        """Return the salted digest of a value."""
         data = f"{self._salt}{value}".encode(errors="surrogatepass")
         return hashlib.sha256(data).hexdigest()[:_DIGITS]
 
@@ -88,28 +94,73 @@ Reading = tuple[Callable[[Any], Mapping[str, Any]], str | None]
 
 
 class Forgets:
-    """Says which records of a run are left out, among them labels of the events `ids`."""
+    """Says which records of a run are left out.
+
+    It keeps digests of the ids of the last `size` events that it leaves out, as their labels may
+    come later; in the state, as a run that resumes has to leave out the same labels. `on_event` is
+    called with each of these ids.
+    """
 
     def __init__(
-        self, forgotten: Forgotten, events: Reading, of_others: Mapping[str, Reading]
+        self,
+        forgotten: Forgotten,
+        events: Reading,
+        of_others: Mapping[str, Reading],
+        size: int | None,
     ) -> None:
         self._forgotten, self._events, self._of_others = forgotten, events, of_others
-        self.ids: set[str] = set()
+        self._size = size or 0
+        self._later: dict[str, None] = {}  # in order of arrival
+        self._n_evicted = 0
+        self.on_event: Callable[[str], None] | None = None
 
-    def read(self, record: Record) -> tuple[bool, str | None]:
-        """Return whether a record is forgotten by a value or as a label, and its id."""
+    def read(self, record: Record) -> tuple[bool, str | None, bool]:
+        """Return whether a record is forgotten, its id, and whether it could be read."""
         parse, id_field = self._of_others.get(record.origin.stream, self._events)
         fields: Mapping[str, Any] = {}
+        can_read = False
         with suppress(MalformedError):  # it may have a key all the same
-            fields = parse(record.payload)
+            fields, can_read = parse(record.payload), True
         record_id = None if id_field is None else _at(fields, id_field)
-        has = self._forgotten.has(fields, record.key) or self._forgotten.has_event(record_id)
-        return has, record_id
+        has = self._forgotten.has(fields, record) or self._knows(record_id)
+        return has, record_id, can_read
 
     def __call__(self, record: Record) -> bool:
-        """Return whether a record is forgotten."""
-        has, record_id = self.read(record)
-        return has or record_id in self.ids
+        """Return whether a record is forgotten; remember its id."""
+        has, event_id, _ = self.read(record)
+        if has and event_id is not None:
+            if self.on_event is not None:
+                self.on_event(event_id)
+            if not self._knows(event_id):
+                self._later[self._forgotten.digest(event_id)] = None
+        if len(self._later) > self._size:
+            del self._later[next(iter(self._later))]
+            self._n_evicted += 1
+        return has
+
+    def _knows(self, event_id: str | None) -> bool:
+        """Return whether the event of this id is forgotten."""
+        digest = None if event_id is None else self._forgotten.digest(event_id)
+        return digest in self._later or (EVENT, digest) in self._forgotten.values
+
+    def metrics(self) -> Sequence[MetricSpec]:
+        """Return the exported metrics."""
+        return (
+            MetricSpec(
+                "iln_forgotten_ids_evicted_total",
+                "counter",
+                "Ids of forgotten events, above pending_events: their labels count as strangers'.",
+                lambda: self._n_evicted,
+            ),
+        )
+
+    def state(self) -> StateDict:
+        """Return the digests of ids, oldest first."""
+        return {"ids": list(self._later), "n_evicted": self._n_evicted}
+
+    def restore(self, state: StateDict) -> None:
+        """Replace the ids by those of a `state()`."""
+        self._later, self._n_evicted = dict.fromkeys(state["ids"]), state["n_evicted"]
 
 
 def _at(fields: Any, path: str) -> str | None:

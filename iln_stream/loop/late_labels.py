@@ -405,6 +405,10 @@ class LateLabels:
             return self._after_old(now, record, example, stepper)
         return self._own_outcomes(record, example, stepper)
 
+    def forget(self, event_id: str) -> None:
+        """Drop the label that waits for an event, if there is one."""
+        self._early.pop(event_id)
+
     def _after_old(
         self, now: float, record: Record, example: Example, stepper: "Stepper"
     ) -> Iterator[Step | DeadLetter]:

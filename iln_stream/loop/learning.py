@@ -1,12 +1,14 @@
 """Whether a run learns what its records have: labels, times in order, and the same inputs."""
 
 import warnings
+from typing import Any
 
 from iln_stream.errors import IlnWarning
 from iln_stream.loop.event_order import EventOrder
 from iln_stream.loop.forecasts import Forecasts
 from iln_stream.loop.late_labels import LateLabels
 from iln_stream.loop.step import Listener, Step
+from iln_stream.records.values import is_number
 from iln_stream.reporting import MetricSpec
 
 PROBLEMS = ("nothing_learned", "labels_without_events", "times_go_back", "inputs_vanished")
@@ -22,6 +24,10 @@ _LOOKS = 10
 
 _EVENTS = 1_000
 """Events after which a run that goes on is warned of what it did not learn."""
+
+
+def _is_number(label: int | str) -> bool:
+    return isinstance(label, int) or is_number(label)
 
 
 class LearningCheck(Listener):
@@ -65,6 +71,7 @@ class LearningCheck(Listener):
         self._seen: set[str] = set()
         self._n_looks = 0
         self._found = dict.fromkeys(PROBLEMS, 0)
+        self._labels: set[Any] | None = set()  # until their kind is known
         self.n_events = 0
         self.n_learned = 0
 
@@ -84,7 +91,12 @@ class LearningCheck(Listener):
 
         """
         steps, self._steps = self._steps, []
-        self.n_learned += sum(step.y is not None for step in steps)
+        labels = [step.y for step in steps if step.y is not None]
+        self.n_learned += len(labels)
+        if self._labels is not None:
+            self._labels.update(labels)
+            if self.n_learned >= _EVENTS or at_end:
+                self._suits()
         events = [step for step in steps if not step.late]
         self.n_events += len(events)
         for event in events:
@@ -121,6 +133,21 @@ class LearningCheck(Listener):
                     "sender, or in the settings",
                 )
 
+    def _suits(self) -> None:
+        """Warn if the labels are those of another kind of learner."""
+        labels, self._labels, n = self._labels or set(), None, self.n_learned
+        kinds, several = {*map(type, labels)}, len(labels)
+        if kinds == {float} and labels == {0.0, 1.0}:
+            self._warn(
+                "all labels are 0 or 1: for probabilities, and scores of classes, set "
+                "learner = infinite-layer-classifier"
+            )
+        elif kinds <= {int, str} and several > max(20, n / 2) and all(map(_is_number, labels)):
+            self._warn(
+                f"{n:,} labels have {several:,} classes, and all are numbers: to learn numbers, "
+                "set learner = infinite-layer"
+            )
+
     def _nothing_learned(self, *, at_end: bool) -> None:
         late, n = self._late, self.n_events
         if isinstance(late, LateLabels):
@@ -148,7 +175,10 @@ class LearningCheck(Listener):
     def _tell(self, problem: str, message: str) -> None:
         if not self._found[problem]:
             self._found[problem] = 1
-            warnings.warn(f"{self._name}: {message}", IlnWarning, stacklevel=2)
+            self._warn(message)
+
+    def _warn(self, message: str) -> None:
+        warnings.warn(f"{self._name}: {message}", IlnWarning, stacklevel=3)
 
     def metrics(self) -> tuple[MetricSpec, ...]:
         """Return whether each problem was found."""

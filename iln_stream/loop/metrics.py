@@ -224,7 +224,9 @@ class ModelMetrics(Listener):
         So that one sees whether the learner is any good.
         """
         scores = self.scores
-        return self._baselines.summary(scores, recent=recent) if scores.n_labelled else "no label"
+        if scores.n_labelled == scores.totals.n_unscored:
+            return "no score, as no class was known" if scores.n_labelled else "no label"
+        return self._baselines.summary(scores, recent=recent)
 
     @property
     def histograms(self) -> Sequence[Histogram]:

@@ -44,7 +44,7 @@ class PredictionWriter(Listener):
     def _encoded(self, step: Step) -> bytes:
         return self._encode(
             step.origin.partition, step.offset, step.event_id, step.time, step.key, step.y_pred,
-            step.y, *step.details,
+            step.y, *step.details, step.series,
         )  # fmt: skip
 
 

@@ -259,6 +259,7 @@ class _Totals(NamedTuple):
     total_loss: float = 0.0
     total_error: float = 0.0
     weight: float = 0.0
+    n_unscored: int = 0  # labelled, but predicted before any class was known
 
 
 class Scores:
@@ -285,7 +286,7 @@ class Scores:
     def __init__(self, window: int = 1000, flags: Sequence[FlagSpec] = ()) -> None:
         if window < 1:
             raise ValueError(f"window = {window} must be at least 1 event")
-        self._totals = _Totals()
+        self.totals = _Totals()
         self._flags = tuple(flags)
         self.window_loss = Window(window)
         self.window_error = Window(window)
@@ -298,17 +299,19 @@ class Scores:
     def update(self, steps: Sequence[Step]) -> None:
         """Add steps to the scores. One call with many steps is faster and has the same result."""
         labelled = [step for step in steps if step.loss is not None]
-        losses = [step.loss for step in labelled if step.loss is not None]
-        errors = self.errors(labelled)
-        weights = weights_of(labelled)
+        scored = [step for step in labelled if step.has_score]
+        losses = [step.loss for step in scored if step.loss is not None]
+        errors = self.errors(scored)
+        weights = weights_of(scored)
         n_late = sum(step.late for step in labelled)
-        before = self._totals
-        self._totals = _Totals(
+        before = self.totals
+        self.totals = _Totals(
             before.n_events + len(steps) - n_late,  # the event of a late label was counted already
-            before.n_labelled + len(losses),
+            before.n_labelled + len(labelled),
             plus(before.total_loss, losses, weights),
             plus(before.total_error, errors, weights),
             before.weight + len(losses) if weights is None else plus(before.weight, weights),
+            before.n_unscored + len(labelled) - len(scored),
         )
         self.window_loss.extend(losses, weights)
         self.window_error.extend(errors, weights)
@@ -318,23 +321,23 @@ class Scores:
     @property
     def n_events(self) -> int:
         """Number of events, labelled or not."""
-        return self._totals.n_events
+        return self.totals.n_events
 
     @property
     def n_labelled(self) -> int:
         """Number of labelled events."""
-        return self._totals.n_labelled
+        return self.totals.n_labelled
 
     @property
     def running_loss(self) -> float:
         """Weighted mean loss of all labelled events; nan before the first."""
-        totals = self._totals
+        totals = self.totals
         return totals.total_loss / totals.weight if totals.weight else nan
 
     @property
     def running_error(self) -> float:
         """Weighted mean error of all labelled events; nan before the first."""
-        totals = self._totals
+        totals = self.totals
         return totals.total_error / totals.weight if totals.weight else nan
 
     def metrics(self) -> Sequence[MetricSpec]:
@@ -374,11 +377,9 @@ class Scores:
 
     def state(self) -> StateDict:
         """Return the scores as plain values."""
-        totals = self._totals._asdict()
+        totals = self.totals._asdict()
         totals[f"total_{self.error_name}"] = totals.pop("total_error")
-        if (weights := self.window_loss.weights) is None:
-            del totals["weight"]  # it is the number of labels
-        else:
+        if (weights := self.window_loss.weights) is not None:
             totals["weights"] = weights.values()
         return {
             **totals,
@@ -391,10 +392,10 @@ class Scores:
         """Restore a `state()`; its windows may be longer or shorter."""
         totals = {name: state[name] for name in ("n_events", "n_labelled", "total_loss")}
         error, n = state[f"total_{self.error_name}"], state["n_labelled"]
-        weight = state.get("weight", float(n))
-        self._totals = _Totals(**totals, total_error=error, weight=weight)
+        weight, without = state.get("weight", float(n)), state.get("n_unscored", 0)
+        self.totals = _Totals(**totals, total_error=error, weight=weight, n_unscored=without)
         for window, name in ((self.window_loss, "loss"), (self.window_error, self.error_name)):
-            window.refill(state[f"window_{name}"], n)
+            window.refill(state[f"window_{name}"], n - without)
             if "weights" in state:
                 window.weigh(state["weights"])
         for name, window in self.window_flags.items():
@@ -415,8 +416,8 @@ class RegressionScores(Scores):
 class ClassificationScores(Scores):
     """Log loss and accuracy, and over the window also ranking, Brier score and calibration.
 
-    The predicted class is the most probable one. Measures over the window are computed when they
-    are read.
+    The predicted class is the most probable one. Events that were predicted before any class was
+    known count for none of them. Measures over the window are computed when they are read.
     """
 
     error_name = "misclassification"
@@ -429,7 +430,9 @@ class ClassificationScores(Scores):
     def update(self, steps: Sequence[Step]) -> None:
         super().update(steps)
         self.window_answers.extend(
-            (step.y_pred, step.y, step.weight) for step in steps if step.loss is not None
+            (step.y_pred, step.y, step.weight)
+            for step in steps
+            if step.loss is not None and step.has_score
         )
 
     def errors(self, steps: Sequence[Step]) -> list[float]:

@@ -140,6 +140,8 @@ class Step(NamedTuple):
         Of a late label: what trivial predictors predicted when the event came.
     weight
         How much the event counts, in learning and in scores.
+    series
+        Names the series of the event, if the stream has several.
 
     """
 
@@ -160,6 +162,12 @@ class Step(NamedTuple):
     delay: float | None = None
     baselines: tuple[float, ...] = ()
     weight: float = 1.0
+    series: tuple[str, ...] = ()
+
+    @property
+    def has_score(self) -> bool:
+        """Whether a label can be scored: the learner knew a class, if it predicts classes."""
+        return self.y_pred != {}  # type: ignore[no-any-return]
 
 
 class Listener:

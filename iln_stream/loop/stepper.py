@@ -87,11 +87,11 @@ class Stepper:
                 self.learner.learn_one(x, y, w=weight)
             loss, flags = self._score(y_pred, y)
         ended = perf_counter()
-        step = Step(
+        return Step(
             record.origin, record.offset, example.id, example.time, x, y, y_pred,
-            loss, flags, False, ended - started, ended, record.key, details,
+            loss, flags, False, ended - started, ended, record.key, details, None, (), weight,
+            example.series,
         )  # fmt: skip
-        return step if weight == 1.0 else step._replace(weight=weight)
 
     def predict(
         self, record: Record, example: Example, x: dict[str, float]
@@ -110,7 +110,7 @@ class Stepper:
         ended = perf_counter()
         step = Step(
             record.origin, record.offset, example.id, example.time, x, None, y_pred,
-            None, (), False, ended - started, ended, record.key, details,
+            None, (), False, ended - started, ended, record.key, details, series=example.series,
         )  # fmt: skip
         return step, token
 
@@ -142,6 +142,7 @@ class Stepper:
             None if unknown else label.time - event.time,  # type: ignore[operator]
             event.baselines,
             weight.get("w", 1.0),
+            label.series,
         )  # fmt: skip
 
     def _count_without_token(self) -> None:

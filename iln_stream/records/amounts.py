@@ -21,10 +21,12 @@ _SPREADSHEET = re.compile('="(?P<cell>.*)"|\'(?=[-+\\d.])')
 """How spreadsheets keep a number as text."""
 _IN_BRACKETS = re.compile(r"([^\w(]*)\((.+)\)")
 _CURRENCIES = frozenset(WORDS["currencies"])
-_SCALE = re.compile(r"(K|k|M|B|bn|Bn|Mio|Mrd|million|billion)\b\.?\s*")
-_SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "Mio": 1e6, "million": 1e6} | dict.fromkeys(
-    ("B", "bn", "Bn", "Mrd", "billion"), 1e9
-)
+_SCALES = {
+    **dict.fromkeys(("K", "k", "thousand", "Tsd", "tys", "тыс"), 1e3), "万": 1e4, "lakh": 1e5,
+    **dict.fromkeys(("M", "Mio", "mln", "млн", "million"), 1e6), "crore": 1e7, "億": 1e8, "亿": 1e8,
+    **dict.fromkeys(("B", "bn", "Bn", "Mrd", "mld", "млрд", "billion"), 1e9), "trillion": 1e12,
+}  # fmt: skip
+_SCALE = re.compile(rf"((?:{'|'.join(_SCALES)})(?:\b|(?<=[万億亿])))\.?\s*")
 _MOST = 12
 """Characters of a unit."""
 
@@ -80,7 +82,8 @@ Amount(value=69210.0, unit=''), Amount(value=10951.0, unit='EUR'))
         negative, after = digits[-1] not in ".,", ""
     scale = 1.0
     found = _SCALE.match(after)
-    if found and (len(found[1]) > 1 or not parts["gap"]):  # 300 K are Kelvin
+    is_word = found and (len(found[1]) > 1 or not found[1].isascii())
+    if found and (is_word or not parts["gap"]):  # 300 K are Kelvin
         after, scale = after[found.end() :], _SCALES[found[1]]
     if before and (after or not _is_currency(before)):
         return None

@@ -319,7 +319,7 @@ def _warn(message: str) -> None:
 
 
 def late_labels(
-    records: Sequence[Mapping[str, Any]], target: str | None, nulls: Collection[str]
+    records: Iterable[Mapping[str, Any]], target: str | None, nulls: Collection[str]
 ) -> tuple[str, str] | None:
     """Return id and label, if labels are records of their own among those of the events.
 
@@ -353,6 +353,40 @@ def late_labels(
     n = len(found[name])
     return (name, target) if n >= _MET and 2 * n > min(len(labels), len(events)) else None
 
+
+def ids_of_labels(
+    records: Sequence[Mapping[str, Any]], nulls: Collection[str]
+) -> tuple[str, str] | None:
+    """Return the ids of events and of labels among them, if they have different names.
+
+    >>> from iln_stream.records.fields import ids_of_labels
+    >>> clicks = [{"id": i, "ad": 7} for i in "abc"] + [{"of": i, "paid": 1.5} for i in "bac"]
+    >>> ids_of_labels(clicks, [])
+    ('id', 'of')
+
+    """
+    records = [{n: v for n, v in each.items() if not is_missing(v, nulls)} for each in records]
+    shapes = [*dict.fromkeys(map(frozenset, records))]
+    common = frozenset[str].intersection(*shapes) if len(shapes) > 1 else frozenset[str]()
+    for shape in shapes[: -_LATEST_SHAPES - 1 : -1]:  # labels come after their events
+        own = shape - common
+        labels = [{n: each[n] for n in own} for each in records if own <= each.keys()]
+        events = [
+            {n: v for n, v in each.items() if n not in shape}
+            for each in records
+            if own.isdisjoint(each)
+        ]
+        if len(own) > 1 and min(map(len, events), default=0) > 1:  # ids, and label or inputs
+            of_events, of_labels = ids = common_field(events, labels) or ("", "")
+            theirs = _texts(labels, of_labels).get(of_labels, set())
+            found = _texts(events, of_events).get(of_events, set()) & theirs
+            if len(found) >= max(_MET, _USUAL * len(theirs)):
+                return ids
+    return None
+
+
+_LATEST_SHAPES = 5
+"""Sets of fields that may be those of labels."""
 
 _MET = 3
 """Labels that meet their event, so that no gaps of a short file are taken for late labels."""

@@ -19,6 +19,7 @@ from iln_stream.records.time_spans import (
     are_years,
     features_of,
     has_odd_years,
+    has_weeks,
     is_monotonic,
     ordered_share,
     read_as,
@@ -238,8 +239,8 @@ class Field(NamedTuple):
     n_odd: int = 0  # how many texts of a number are no numbers, or of the time no times
     odd: Any = ""  # the first of them
     features: tuple[str, ...] = ()  # of the time: the inputs that may be made of it
-    # A number far outside of the others, or a text among numbers, that comes again and again, and
-    # may mean a missing value; of a label, one that may be a class.
+    # A number apart from the others, or a text among numbers that comes again and again, that may
+    # mean a missing value; of a label, one that may be a class.
     sentinel: str | None = None
     # The smallest or largest number, if it comes again and again, and the gap beside it is the
     # widest: what is a sentinel of another field is one here.
@@ -352,6 +353,8 @@ class _Roles:
         self._assign("weight", given.weight_field)
         label = (given.target, "") if given.target is not None else self._possible_label()
         self._assign("label", *label)
+        if parts and label[0] in self._fields:
+            self._test_weekday(parts, self._fields[label[0]])
         self._compare(has_order=bool(parts) and self._fields[parts[0]].why != Why.NEWEST_FIRST)
         for name, each in self._fields.items():
             if not parts and each.is_number and _is_named_time(name) and each.role == "input":
@@ -389,7 +392,9 @@ class _Roles:
                 having = [name for name, seen in self._values.items() if text in seen]
                 if having == [name] and self._values[name].count(text) > _OFTEN * self._n:
                     why, each = Why.CLASS_OR_NULL, each._replace(sentinel=text)
-        kind = each.type if is_label and is_dressed(each.type) else "auto"
+        # Of forecasts, the label is an input, too, which a run would say how it takes it.
+        is_input = each.type == "number" and self._given.target_is_input and not each.is_class
+        kind = each.type if is_label and (is_dressed(each.type) or is_input) else "auto"
         self._fields[name] = each._replace(
             role=role, type=kind, why=why, maybe_code=each.maybe_code and is_label
         )
@@ -441,6 +446,24 @@ class _Roles:
                 self._set(each.name, why=each.why if each.why == Why.AS_GIVEN else Why.COPY)
             elif repeats and any(_are_codes(numbers, label) for label in labels):
                 self._set(each.name, type="category", why=Why.BY_LABELS)
+
+    def _test_weekday(self, parts: Sequence[str], label: Field) -> None:
+        """Leave out the weekday of days whose label does not depend on it."""
+        each, notation = self._fields[parts[0]], self._given.notation
+        columns = [self._values[name] for name in (*parts, label.name)]
+        if "weekday" not in each.features or not label.is_number or len({*map(len, columns)}) > 1:
+            return
+        kinds = [own.type if own.type != "auto" else usual
+                 for own, usual in ((each, "time"), (label, "number"))]  # fmt: skip
+        days, numbers = [], []
+        for *cells, cell in zip(*columns, strict=True):
+            time = cells[0] if len(cells) == 1 else joined(map(as_text, cells))
+            if (day := read_as(time, kinds[0], notation)) is not None:
+                days.append(day)
+                numbers.append(read_as(cell, kinds[1], notation))
+        if step_of(days) == _DAY and not has_weeks(days, numbers):
+            features = tuple(name for name in each.features if name != "weekday")
+            self._set(each.name, features=features)
 
     def _time_types(self) -> dict[str, FieldType]:
         """Return the types of the fields that are times, the likeliest first.
@@ -546,6 +569,7 @@ def _mark_of_times(
     return next(marks) if min(abs(end - found.low), abs(end - found.high)) > _YEARS else None
 
 
+_DAY = 86_400.0
 _SOON, _YEARS = 1.6e8, 3e8
 """Five years from now, after which times are hardly meant, and ten years."""
 
@@ -641,6 +665,11 @@ def _field(
     other = Notation("," if decimal == "." else ".")
     units = {each.unit for each in amounts.values()} - {""}
     n_numbers = sum(kind in _NUMERIC or value in amounts for value, kind in pairs if kind != "list")
+    plain = any(each.unit == "" for each in amounts.values()) or any(
+        k in _NUMERIC for _, k in pairs
+    )
+    if plain and any(unit.lower().rstrip(".") in _SIDES for unit in units):
+        units |= {"none"}  # the other side of an account
     dressed, enough = "", MOSTLY * len(pairs)
     texts = [value for value in present if isinstance(value, str)]
     are_parts = any(map(_PART_NUMBER.fullmatch, texts)) and not any("." in text for text in texts)
@@ -688,7 +717,7 @@ def _field(
         role, kind, why = "input", given.type_of(name), Why.AS_GIVEN
     elif role == "ignored" and name in given.features:
         role, why = "input", ""
-    elif role != "label" and any(map(_is_total, texts)):
+    elif role != "label" and any(map(is_total, texts)):
         why = Why.TOTALS
     elif not (amounts or dressed) and 2 * kinds["text"] > len(present):
         why = _unread_times(name, texts, why) or why
@@ -725,8 +754,10 @@ def _unread_times(name: str, texts: Sequence[str], why: str) -> str:
     return Why.SOME_NUMBERS if has_number and few else ""
 
 
-def _is_total(text: str) -> bool:
-    return re.sub(r"[\W_]", "", text).lower() in WORDS["totals"]
+def is_total(text: str, wide: bool = False) -> bool:
+    """Return whether a text is a word for a total; if `wide`, whether it has one among others."""
+    own = re.sub(r"[\W_]", "", text).lower() in WORDS["totals"]
+    return own or (wide and _is_named(text, WORDS["totals"]))
 
 
 _DIGITS, _FORMS = re.compile(r"\d[\d.,]*"), 5
@@ -737,26 +768,54 @@ _RARE = 0.005
 _PART_NUMBER = re.compile(r"\d+[eE]\d+")
 """Programs write a dot or a sign into such numbers."""
 
+_SIDES = {"cr", "dr"}
+
 _AGAIN = 3
 """Times that a number comes from which it may stand for a missing value."""
 
 
 def _without_sentinel(field: Field, numbers: Sequence[float]) -> Field:
-    """Find a number that repeats further from all others than they are from each other."""
+    """Find a number that people write for a missing value, apart from all others.
+
+    Nines that are apart by more than others are from each other, and negative ones by a quarter,
+    need not repeat. Negative nines among others, and -1 before counts, are far more frequent.
+    """
     counted = Counter(numbers)
     ordered = sorted(counted)
     if len(ordered) < _FEW / 4:
         return field
     for end, others in ((ordered[0], ordered[1:]), (ordered[-1], ordered[:-1])):
         gap = min(abs(end - others[0]), abs(end - others[-1]))
-        if counted[end] < _AGAIN or end == 1.0:
+        text = _written(end)
+        n_nines = _n_nines(text)
+        is_code = n_nines > 3 or text in _LIMITS or (end < 0 and n_nines > 2)
+        least = 1 if is_code and end < 0 else _AGAIN - is_code
+        if counted[end] < least or end == 1.0:
             continue
-        text = as_text(end) if abs(end) < 1e15 else repr(end)
-        if gap > others[-1] - others[0]:
+        span = others[-1] - others[0]
+        looks_so = n_nines > 1 or end == 0 or text in _LIMITS or (end < 0 and end.is_integer())
+        if looks_so and gap > (span / 4 if is_code and end < 0 else span):
             return field._replace(sentinel=text, low=others[0], high=others[-1])
-        if gap > max(b - a for a, b in pairwise(others)):
+        if counted[end] >= _AGAIN and gap > max(b - a for a, b in pairwise(others)):
             field = field._replace(apart=text)
-    return field
+    (most, n), (_, n_next) = counted.most_common(2)
+    is_code = most < 0 and _n_nines(_written(most)) > 2
+    is_code = is_code or (ordered[:2] in ([-1.0, 0.0], [-1.0, 1.0]) and most == -1.0)
+    often = n >= _AGAIN * n_next and n >= _AGAIN and len(ordered) >= _FEW
+    return field._replace(sentinel=_written(most)) if is_code and often else field
+
+
+_LIMITS = {"32767", "-32768", "65535", "2147483647", "-2147483648", "1e+20", "-1e+20", "1e+30"}
+"""What instruments and programs write that have no value."""
+
+
+def _written(number: float) -> str:
+    return as_text(number) if abs(number) < 1e15 else repr(number)
+
+
+def _n_nines(text: str) -> int:
+    digits = text.lstrip("-").replace(".", "")
+    return len(digits) if {*digits} == {"9"} else 0
 
 
 def _named_as_code(name: str, names: Collection[str]) -> bool:
@@ -818,7 +877,8 @@ def _time_type(
         return None  # 00:00-01:00, 01:00-02:00 would be read as hours with offsets
     is_named = _is_named_time(name)
     unit = next((unit for unit, words in _UNITS.items() if _is_named(name, WORDS[words])), "")
-    form = time_form(texts, is_text, is_named, "gps" if "gps" in name.lower() else unit)
+    unit = next((own for own in ("gps", "mjd") if own in name.lower()), unit)
+    form = time_form(texts, is_text, is_named, unit)
     if form:
         return f"time {form}"
     times = all_read_as(present, "time", notation)

@@ -221,10 +221,14 @@ class Prediction(BaseModel):
         default=None,
         description="Of a forecast by time, the time that it is for: POSIX seconds.",
     )
+    series: tuple[str, ...] | None = Field(
+        default=None,
+        description="Only with `series`: that of the event, the values of these fields in order.",
+    )
     contender: str | None = Field(
         default=None,
         description="Only with `challengers`: the contender that predicted, as it was the "
-        "champion. `model.version` is its version.",
+        "champion. `model.version` is its digest.",
     )
     challengers: dict[str, Target] | None = Field(
         default=None,

@@ -84,6 +84,7 @@ class PredictionEncoder:
         contender: str | None = None,
         quantiles: Sequence[float] = (),
         challengers: Mapping[str, float | Mapping[Any, float]] | None = None,
+        series: Sequence[str] = (),
     ) -> bytes:
         """Return a `Prediction` as UTF-8 JSON; finite numbers are written without loss."""
         if key is not None and not key.isascii():  # bytes that are not UTF-8 are escapes in it
@@ -102,6 +103,8 @@ class PredictionEncoder:
             end += self._horizon
             if self._seconds is not None and time is not None:
                 end += f',"horizon_time":{time + self._seconds!r}'
+        if series:
+            end += f',"series":[{",".join(map(quoted, series))}]'
         if contender is not None:
             end += f',"contender":{quoted(contender)}'
         if challengers:

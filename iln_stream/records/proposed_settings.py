@@ -37,8 +37,8 @@ _BY_WHY = {
     "in one way if 5% and 0.05 are the same.",
     Why.CLASS_OR_NULL: "{name} is {e.sentinel} in many records: that is a class, or no value if it "
     "is among null_values.",
-    Why.TOTALS: "{name} has totals among its values: such rows are learned as others are; leave "
-    "them out at the sender.",
+    Why.TOTALS: "{name} has totals or averages among its values: such rows are learned as others "
+    "are; leave them out (where).",
     Why.NEWEST_FIRST: "{name} falls from record to record: `run` learns in the order of the file, "
     "and refuses one with the newest first: sort it by time.",
     **dict.fromkeys(
@@ -54,8 +54,8 @@ _BY_WHY = {
 """What to say of a field by why it has its role."""
 
 _REMARKS: dict[str, Callable[[Field], Any]] = {
-    "{name} is always {low} in the records that were read: read more (--records), or name another "
-    "target.": lambda e: (
+    "{name} is always {low} in the {n_read:,} records that were read: read more (--records), or "
+    "name another target.": lambda e: (
         e.role == "label" and e.n_distinct == 1 < e.n and e.why != Why.CLASS_OR_NULL
     ),
     "{name} has no value in {e.n_missing:,} records, which are only predicted: if that is the "
@@ -157,9 +157,13 @@ def _is_null(number: str, fields: Iterable[Field]) -> bool:
 
 
 def remarks(
-    fields: Sequence[Field], given: Mapping[str, Any] | None = None, *, labels_by_id: bool = False
+    fields: Sequence[Field],
+    given: Mapping[str, Any] | None = None,
+    n_read: int = 0,
+    *,
+    labels_by_id: bool = False,
 ) -> list[str]:
-    """Return a line for each guess of a proposal that somebody has to check.
+    """Return a line for each guess of a proposal, of so many records, that somebody has to check.
 
     With `labels_by_id`, an id comes twice: with the event and with its label.
     """
@@ -172,6 +176,7 @@ def remarks(
             name=as_toml(each.name),
             low=as_toml(each.low),
             others=f" Other numbers: {_listed(numbers)}." if numbers else "",
+            n_read=n_read,
             n_again=each.n - each.n_distinct,
             kinds="times" if each.role == "time" else "numbers",
             odd=as_toml(shorten(str(each.odd), _MOST_CHARACTERS)),
@@ -195,7 +200,7 @@ def remarks(
             else "if it means a missing value, add it to null_values"
         )
         are = "is" if len(names) == 1 else "are"
-        found.append(f"{_listed(names)} {are} {sentinel} again and again, far from others: {null}.")
+        found.append(f"{_listed(names)} {are} {sentinel} at times, unlike others: {null}.")
     if codes := [each.name for each in fields if each.maybe_code and each.role == "input"]:
         types = ", ".join(f'{as_toml(name)} = "category"' for name in codes)
         found.append(

@@ -1,7 +1,8 @@
 """RecordInputs: a River transformer that makes inputs of records as they are."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from river import base
 
@@ -12,6 +13,7 @@ from iln_stream.records.parsing import parse_table_row
 from iln_stream.records.time_inputs import SINCE_LAST
 from iln_stream.records.times import DateOrder
 from iln_stream.records.values import NULLS, FieldType, Notation
+from iln_stream.state import TRANSFORMERS, StateDict, StateSchema
 
 _OF_PANDAS = ("NAType", "NaTType")
 """Types of missing values that are not equal to anything, or can't be compared at all."""
@@ -125,6 +127,23 @@ class RecordInputs(base.Transformer):
             return dict(self._decode(known, None).x or {})
         except MalformedError as error:
             raise ValueError(str(error)) from None
+
+    def state(self) -> StateDict:
+        """Return arguments and counts, for `iln_stream.save`."""
+        given = {**self._get_params(), "types": self.types and dict(self.types)}
+        return _SCHEMA.write(given=json.dumps(given, default=list), counts=self._decode.state())
+
+    @classmethod
+    def from_state(cls, state: StateDict) -> Self:
+        """Return the transformer that has this state."""
+        given, counts = _SCHEMA.read(state, "given", "counts")
+        inputs = cls(**json.loads(given))
+        inputs._decode.restore(counts)
+        return inputs
+
+
+TRANSFORMERS.add(RecordInputs)
+_SCHEMA = StateSchema("iln_stream.RecordInputs", 1)
 
 
 def _require_names(**lists: Any) -> None:

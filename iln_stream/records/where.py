@@ -3,7 +3,7 @@
 import ast
 import operator
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from simpleeval import EvalWithCompoundTypes
@@ -11,7 +11,7 @@ from simpleeval import EvalWithCompoundTypes
 from iln_stream.errors import IlnWarning
 from iln_stream.records.decoding import SkippedError
 from iln_stream.records.fields import N_RECORDS
-from iln_stream.records.values import is_number
+from iln_stream.records.values import is_missing, is_number
 
 _CONSTANTS = {"true": True, "false": False, "null": None}
 _WHOLE = "record"
@@ -21,6 +21,19 @@ _KNOWN = (
 )
 
 Payload = bytes | Mapping[str, Any] | None
+
+
+class _Missing(str):
+    """A cell that means a missing value: it is null, and still equal to its text."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def _is_null(value: Any) -> bool:
+    return value is None or isinstance(value, _Missing)
 
 
 def _number(value: Any) -> Any:
@@ -33,6 +46,8 @@ def _alike(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _equal(a: Any, b: Any) -> bool:
+    if _is_null(a) and _is_null(b):
+        return True
     a, b = _alike(a, b)
     return bool(a == b)
 
@@ -41,6 +56,8 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     """Return a comparison that is false of values that have no order, such as null."""
 
     def compared(a: Any, b: Any) -> bool:
+        if _is_null(a) or _is_null(b):
+            return False
         a, b = _alike(a, b)
         texts = isinstance(a, str) and isinstance(b, str)
         return (texts or _are_numbers(a, b)) and bool(compare(a, b))
@@ -52,7 +69,8 @@ def _computed(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """Return an operation on numbers that is null of other values."""
 
     def computed(a: Any, b: Any) -> Any:
-        a, b = _number(a), _number(b)
+        null = _is_null(a) or _is_null(b)
+        a, b = (None, None) if null else (_number(a), _number(b))
         try:
             return compute(a, b) if _are_numbers(a, b) else None
         except (ZeroDivisionError, OverflowError):
@@ -102,6 +120,8 @@ class Where:
     ----------
     expression
         Comparisons, `in`, `and`, `or`, `not` and arithmetic, as in Python; no functions.
+    nulls
+        Texts that are null, too: those of missing values in a format that has no null, as CSV.
 
     Raises
     ------
@@ -121,7 +141,8 @@ class Where:
 
     """
 
-    def __init__(self, expression: str) -> None:
+    def __init__(self, expression: str, nulls: Collection[str] = ()) -> None:
+        self._nulls = frozenset(nulls)
         self._expression = expression = expression.strip()
         try:
             tree = ast.parse(expression, mode="eval").body
@@ -143,7 +164,9 @@ class Where:
         """Return the value of a field, as the evaluator asks for it; None: there is no such."""
         found: Any = self._fields
         if path in found:  # as of a table's column, whose name has a dot
-            return found[path]
+            cell = found[path]
+            is_null = self._nulls and isinstance(cell, str) and is_missing(cell, self._nulls)
+            return _Missing(cell) if is_null else cell
         for name in self.paths[path]:
             if isinstance(found, Mapping):
                 found = found.get(name)
@@ -226,7 +249,7 @@ class Filtered:
 
     def _note(self) -> None:
         """Count one of the first records, and warn if all are left out: a field may be misspelt."""
-        self._absent = [text for text in self._absent if self._where[text] is None]
+        self._absent = [text for text in self._absent if _is_null(self._where[text])]
         self._n_skipped += 1
         if self._n_skipped == N_RECORDS:
             self._n_skipped = -1

@@ -130,6 +130,8 @@ class Assembly:
         )
         self._weights = build_weights(self._settings, records, self.learner)
         self.forgets = forgets_of(self._settings, records, stream)
+        if self.forgets is not None and isinstance(self.late, LateLabels):
+            self.forgets.on_event = self.late.forget
 
     def reading(self, records: RecordSettings, stream: Scheme, source: Source) -> "Assembly":
         """Return the assembly in which the same learner reads a stream that has its own labels."""
@@ -157,7 +159,7 @@ class Assembly:
 
     def metrics(self) -> Iterator[MetricSpec]:
         """Yield the metrics of the parts that are used, except for the counts'."""
-        for part in (self._decoder, self.recent_ids, self.late):
+        for part in (self._decoder, self.recent_ids, self.late, self.forgets):
             if part is not None:
                 yield from part.metrics()
 
@@ -189,6 +191,7 @@ class Assembly:
             "pending": self.late,
             "decoder": self.mapped,
             "live": self.live,
+            "forgotten": self.forgets,
         }
 
 

@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from inspect import signature
 from typing import Any
 
@@ -198,7 +198,8 @@ def parser_of(settings: FormatSettings, stream: Scheme) -> Parse:
     check_format(settings, stream)
     parse = _parser(settings, stream)
     if settings.where is not None:
-        parse = _filtered(parse, settings.where)
+        nulls = settings.null_values if isinstance(settings, FieldSettings) else ()
+        parse = _filtered(parse, settings.where, nulls if stream.form == "rows" else ())
     if settings.envelope is None or stream.form != "json":
         return parse
     return Opened(parse, settings.envelope)
@@ -209,11 +210,11 @@ def look_of(settings: FormatSettings) -> Parse | None:
     return None if settings.where is None else _filtered(parse_json, settings.where)
 
 
-def _filtered(parse: Parse, where: str) -> Parse:
+def _filtered(parse: Parse, where: str, nulls: Collection[str] = ()) -> Parse:
     from iln_stream.records.where import Filtered, Where  # most runs need no simpleeval
 
     try:
-        return Filtered(parse, Where(where))
+        return Filtered(parse, Where(where, nulls))
     except ValueError as error:
         raise SettingsError(f"where: {error}") from None
 

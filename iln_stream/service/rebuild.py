@@ -3,10 +3,12 @@
 import datetime as dt
 import json
 import logging
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,9 +16,10 @@ from rich.console import Console
 
 from iln_stream.errors import NoStreamError, RefusedError, SnapshotError
 from iln_stream.loop import Listener, NothingLearnedError
-from iln_stream.loop.forgetting import EVENT, Forgotten
+from iln_stream.loop.forgetting import EVENT, RECORD, Forgotten, place_of
 from iln_stream.loop.live import LiveModel
 from iln_stream.loop.progress import Progress
+from iln_stream.records import payload_bytes
 from iln_stream.service.assembly import Assembly
 from iln_stream.service.checks import check_settings
 from iln_stream.service.history import History
@@ -129,15 +132,14 @@ class Erasure:
     """Values to forget (`FIELD=VALUE`, `@key=VALUE`), what was found, and what was removed.
 
     It `removes` records of values of an interrupted command, too; the `report` has a line for each
-    place, also for those that others have to clean. `ids` are those of the events.
+    place, also for those that others have to clean.
     """
 
     values: Sequence[str] = ()
     report: list[str] = field(default_factory=list)
     removes: bool = False
-    ids: set[str] = field(default_factory=set)
     _folders: set[str] = field(default_factory=set)
-    _places: dict[StreamPartition, list[int]] = field(default_factory=dict)
+    _places: dict[str, None] = field(default_factory=dict)  # STREAM:PARTITION:OFFSET
 
     def find(self, settings: Settings, stream: Scheme, readers: Sequence[Reader]) -> None:
         """Find the records of these values, and of those that were forgotten before.
@@ -153,31 +155,55 @@ class Erasure:
             name, equals, value = each.partition("=")
             if not (name and equals and value):
                 raise SettingsError(f"--forget {each}: give FIELD=VALUE, or @key=VALUE")
+            if name == RECORD and not _PLACE.fullmatch(value):
+                raise SettingsError(f"--forget {each}: give a place, like {RECORD}=events:0:43")
             forgotten.add(name, value)
         self._folders = {folder_of(settings, stream, each).name for each in readers}
         self.removes = bool(self.values) or bool(self._folders & forgotten.unfinished)
-        if (forgets := forgets_of(settings, settings, stream, forgotten)) is None:
+        forgets = forgets_of(settings, settings, stream, forgotten) if self.removes else None
+        if forgets is None:
             return
-        self.ids, n_events, n_labels = forgets.ids, 0, 0
-        labelled: set[str | None] = set()
+        pairs = [(name, value) for name, _, value in (v.partition("=") for v in self.values)]
+        texts = [form for name, value in pairs if name != RECORD for form in _forms(value)]
+        ids, unread, places = set[str | None](), dict[str, None](), self._places
         for record in _records(settings, stream, readers):
-            has, record_id = forgets.read(record)
+            has, record_id, can_read = forgets.read(record)
             if has:
-                n_events += 1
-                self._places.setdefault(record.origin, []).append(record.offset)
-                self.ids.update(() if record_id is None else (record_id,))
-        for record in _records(settings, stream, readers) if self.ids else ():
-            has, record_id = forgets.read(record)
-            if not has and record_id in self.ids:
-                n_labels += 1
-                labelled.add(record_id)
-                self._places.setdefault(record.origin, []).append(record.offset)
-        for event_id in sorted(self.ids - labelled):
+                places[place_of(record)] = None
+                ids.add(record_id)
+            elif not can_read and _contains(payload_bytes(record.payload), texts):
+                unread[place_of(record)] = None
+        ids.discard(None)
+        n_events = len(places)
+        for record in _records(settings, stream, readers) if ids else ():
+            if forgets.read(record)[1] in ids:
+                places[place_of(record)] = None
+        for event_id in sorted(map(str, ids)):
             forgotten.add(EVENT, event_id)
+        n_labels = len(places) - n_events
         self.report.append(f"found {n_events} records with the values, and {n_labels} labels")
-        for name, _, value in (each.partition("=") for each in self.values):
+        for name, value in pairs:
+            if name == RECORD:
+                places[value] = None  # a dead letter may be left where there is no record
             if not forgotten.was_found(name, value):
-                self.report.append(f"no record has {name}={value}: is the field's name right?")
+                right = "place" if name == RECORD else "field's name"
+                self.report.append(f"no record has {name}={value}: is the {right} right?")
+        for _, _, place, letter in _made_in(_letters(settings)) if texts else ():
+            said = f"{letter.get('payload')} {letter.get('reason')}".encode()
+            if place not in places and _contains(said, texts):
+                unread[place] = None
+        if unread:
+            flags = " ".join(f"--forget {RECORD}={place}" for place in islice(unread, _MOST_NAMED))
+            self.report.append(
+                f"not removed: {len(unread)} records that can't be decoded, or their dead letters, "
+                f"contain a value. Remove them with `iln-stream rebuild {flags}`, same settings"
+                f"{', and again for the others' if len(unread) > _MOST_NAMED else ''}"
+            )
+        if not pairs:
+            self.report.append(
+                "records that can't be decoded were not searched, as digests do not say for what: "
+                "give the --forget of the interrupted command again"
+            )
 
     def begin(self) -> None:
         """Remember the values; a run of these learners is refused from now on until `finish`."""
@@ -197,25 +223,30 @@ class Erasure:
 
         Events come last: only by them can another command find the rest after an interruption.
         """
-        addresses = [settings.predictions, dead_letters_address(settings)]
-        for output in (output_stream(settings, a) for a in addresses if a not in (None, "-")):
+        published = settings.predictions
+        predictions = None if published in (None, "-") else output_stream(settings, published)
+        for output in (predictions, _letters(settings)):
             with suppress(NoStreamError):
-                self._erase(output, _made_of(output, self._places))
+                made = _made_in(output)
+                self._erase(output, [(p, at) for p, at, place, _ in made if place in self._places])
         for each in (label_stream(settings), stream):
-            if each is not None:
-                here = {p.partition: at for p, at in self._places.items() if p.stream == each.name}
-                self._erase(each, here)
+            places = (place.rsplit(":", 2) for place in self._places)
+            here = [(int(p), int(at)) for name, p, at in places if each and name == each.name]
+            self._erase(each, here)
         if settings.warm_start:
             self.report.append(f"{', '.join(settings.warm_start)}: their records were left out; "
                                "the files are yours to clean")  # fmt: skip
         self.report.append("answers that `iln-stream serve` recorded, copies and backups: yours")
 
-    def _erase(self, stream: Scheme, places: Mapping[int, Sequence[int]]) -> None:
+    def _erase(self, stream: Scheme | None, places: Iterable[tuple[int, int]]) -> None:
         if isinstance(stream, SqliteScheme):
+            found: dict[int, list[int]] = {}
+            for partition, offset in places:
+                found.setdefault(partition, []).append(offset)
             # Without places, too: an interrupted command may have left some in the write-ahead log.
-            n = erase(stream.path, stream.topic, places)
+            n = erase(stream.path, stream.topic, found)
             self.report.append(f"{stream.address}: {n} records erased")
-        else:
+        elif stream is not None:
             self.report.append(f"{stream.address} is not ours: nothing was removed there; delete "
                                "the records, or let its retention do so")  # fmt: skip
 
@@ -235,19 +266,42 @@ class Erasure:
             self.report.append(f"{each}: learned with other settings; rebuild or delete it")
 
 
-def _made_of(
-    stream: Scheme, places: Mapping[StreamPartition, Sequence[int]]
-) -> dict[int, list[int]]:
-    """Return the predictions or dead letters of some records, if we can remove them."""
-    found: dict[int, list[int]] = {}
-    sought = {(p.stream, p.partition, offset) for p, at in places.items() for offset in at}
-    for partition in stream.partitions() if sought and isinstance(stream, SqliteScheme) else ():
-        for record in _all_of(stream.log(partition, "earliest", sys.maxsize)):
-            with suppress(ValueError, KeyError, TypeError):
-                made: Any = json.loads(record.payload)  # type: ignore[arg-type]
-                if (made["stream"], made["partition"], made["offset"]) in sought:
-                    found.setdefault(partition, []).append(record.offset)
-    return found
+_PLACE = re.compile(r".+:\d+:\d+")
+_MOST_NAMED = 20
+
+
+def _forms(text: str) -> Iterator[bytes]:
+    """Yield how a text may be written in bytes that can't be decoded."""
+    yield json.dumps(text)[1:-1].encode()
+    for encoding in ("utf-8", "utf-16-le", "utf-16-be", "latin-1"):
+        with suppress(UnicodeError):
+            yield text.encode(encoding)
+
+
+def _contains(payload: bytes, texts: Iterable[bytes]) -> bool:
+    return any(text in payload for text in texts)
+
+
+def _letters(settings: Settings) -> Scheme | None:
+    """Return where dead letters are; None: not in a stream."""
+    address = dead_letters_address(settings)
+    return None if address == "-" else output_stream(settings, address)
+
+
+def _made_in(stream: Scheme | None) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
+    """Yield partition and offset of predictions or dead letters, the record's place, and them.
+
+    None, if we can't remove them.
+    """
+    if not isinstance(stream, SqliteScheme):
+        return
+    with suppress(NoStreamError):
+        for partition in stream.partitions():
+            for record in _all_of(stream.log(partition, "earliest", sys.maxsize)):
+                with suppress(ValueError, KeyError, TypeError):
+                    made: Any = json.loads(record.payload)  # type: ignore[arg-type]
+                    place = f"{made['stream']}:{made['partition']}:{made['offset']}"
+                    yield partition, record.offset, place, made
 
 
 def _records(settings: Settings, stream: Scheme, readers: Sequence[Reader]) -> Iterator[Record]:
@@ -398,8 +452,6 @@ class _Rebuild(NamedTuple):
             learner = recovery.learner()
             Warming.of(learner, self.console).run()
             assembly = Assembly(settings, stream, source, learner, "rebuilt", horizon=reader.ahead)
-            if assembly.forgets is not None:
-                assembly.forgets.ids = erasure.ids
             recovery.restore(assembly)
             watched = assembly.watched
             observers: list[Listener] = [watched]

@@ -531,7 +531,8 @@ def forgets_of(
         id_field = None
     elif mapping_of(records, stream, labelled=False) is None:
         id_field = "id"  # of events in their own form
-    return Forgets(forgotten, (_parser(records, stream), id_field), of_others)
+    events = _parser(records, stream), id_field
+    return Forgets(forgotten, events, of_others, settings.pending_events)
 
 
 def _parser(settings: FormatSettings, stream: Scheme) -> Parse:

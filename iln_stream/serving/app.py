@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from iln_stream._version import __version__
+from iln_stream.records.commands import is_command
 from iln_stream.serving.appending import (
     Appending,
     records_of_events,
@@ -74,7 +75,8 @@ ERRORS = {
     404: "There is no such path, no model of this name, or no log to append to.",
     405: "The path has no such method.",
     408: "The client took too long to send its request.",
-    409: "The run's records can't be predicted here; send inputs as x.",
+    409: "The run's records can't be predicted here: send inputs as x. Or it reads no such events: "
+    "write its own records to the log.",
     411: "The body's length is not given.",
     413: "The body, or the batch, is too large.",
     415: "The body is not application/json.",
@@ -319,6 +321,8 @@ class Routes(NamedTuple):
         """Append records, and return their places once they are durable."""
         if self.appending is None:
             raise HttpError(404, "no log", _NO_LOG)
+        if not is_command(records[0].value):
+            self.models.require_readers(self.appending.stream, records)
         backlog = self.models.backlog(self.appending.stream, self.appending.ends)
         if backlog is not None:
             self.metrics.behind(backlog)
@@ -489,8 +493,8 @@ def _add_routes(app: FastAPI, routes: Routes, secured: bool) -> None:
     }
     for method, path, handler, answers in (
         ("POST", "/predict", routes.predict, {**found, **errors(*with_body, 404, 409)}),
-        ("POST", "/events", routes.events, {**appended, **errors(*with_body, 404)}),
-        ("POST", "/feedback", routes.feedback, {**appended, **errors(*with_body, 404)}),
+        ("POST", "/events", routes.events, {**appended, **errors(*with_body, 404, 409)}),
+        ("POST", "/feedback", routes.feedback, {**appended, **errors(*with_body, 404, 409)}),
         ("POST", "/promote", routes.promote, {**appended, **errors(*with_body, 404)}),
         ("GET", "/model", routes.model, {**model, **errors(*every, 404, 422)}),
         ("GET", "/metrics", routes.metrics_text, {**text, **errors(*every)}),

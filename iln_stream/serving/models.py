@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from iln_stream.serving.gate import HttpError, retry
 from iln_stream.serving.predicting import Predictor
 from iln_stream.snapshots.follower import Follower, Published
-from iln_stream.streams import StreamPartition, of_stream
+from iln_stream.streams import NewRecord, StreamPartition, of_stream
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +57,13 @@ class FollowedModel:
                 self._failure = None
                 predictor = self._make_predictor(current)
                 predictor.warm()
+                if self.predictor is None:
+                    found, path = current.header, self._follower.path
+                    then = "pinned" if current.pinned else "newer ones follow"
+                    text = (
+                        f"version {found.version} of the stream {found.stream}, which had learned"
+                    )
+                    log.info(f"model {path}: predicts with {text} {found.n_learned} events; {then}")
                 self.predictor = predictor
         except Exception as error:  # a learner's own code
             self._n_unusable += 1
@@ -179,6 +186,28 @@ class Models(Collector):
             raise HttpError(503, "no model", f"{self._none()}; try again", retry(1.0))
         return sorted({min(each) for each in ours})
 
+    def require_readers(self, stream: str | None, records: Sequence[NewRecord]) -> None:
+        """Refuse events that no learner of a log reads, as they have settings of other fields.
+
+        Raises
+        ------
+        HttpError
+            When there are such learners, and no others.
+
+        """
+        found = [m.predictor.published for _, m in self if m.predictor is not None]
+        decoders = [each.decode for each in found if each.header.stream == stream]
+        own = [each.mapping for each in decoders if each is not None]
+        ids = ("id",) if any(record.key is not None for record in records) else ("id", None)
+        reads = (m.target == "y" and m.id_field in ids and {*m.features} == {"x"} for m in own)
+        if own and len(own) == len(decoders) and not any(reads):
+            raise HttpError(
+                409,
+                "records",
+                f"the run reads other records (target = {own[0].target!r}) and would not learn "
+                "this one: write its own to the log, and ask /predict without an id",
+            )
+
     def backlog(self, stream: str | None, ends: Mapping[int, int]) -> int | None:
         """Return how many records the learners of a log are behind its ends by partition, at most.
 
@@ -199,7 +228,8 @@ class Models(Collector):
             return [self._none()]
         unusable = [f"model {name}: {m.problem}" for name, m in models.items() if not m.predictor]
         return unusable + [
-            f"pin: {name!r} is not published; known: {', '.join(sorted(models))}"
+            f"pin: {name!r} is not published; known: {', '.join(sorted(models))}; see "
+            f"`iln-stream versions {self._folder}`"
             for name in self._pinned
             if name not in models
         ]

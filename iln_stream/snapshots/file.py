@@ -331,9 +331,9 @@ def _checked(data: bytes) -> bytes:
     if major not in _MAJORS:
         minor = number.partition(".")[2]
         if any(is_whole(f"{known}.{minor}") for known in _MAJORS):
-            raise CorruptSnapshotError(f"its version, {number}, is not what was written")
+            raise CorruptSnapshotError(f"its format, {number}, is not what was written")
         raise SnapshotError(
-            f"its format has version {number}, and iln_stream {version('iln-stream')} "
+            f"its format is {number}, and release {version('iln-stream')} "
             f"reads 2.x and {MAJOR}.x: use the release that wrote it"
         )
     if not is_whole(number):

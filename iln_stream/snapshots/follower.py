@@ -140,11 +140,10 @@ class Follower:
             except FileNotFoundError:
                 self._seen = None
                 remedy = (
-                    f"there is no published version; start the learner with "
+                    "there is no published version; start the learner with "
                     f"`iln-stream run --publish {self.path.parent}`"
                     if pin is None
-                    else f"version {pin} is pinned and not kept; pin another one, or lift the pin "
-                    f"with `iln-stream versions {self.path.parent} --unpin`"
+                    else self._without(pin)
                 )
                 self.problem = f"{self.path}: {remedy}"
                 return False
@@ -163,6 +162,13 @@ class Follower:
             self._seen = version.identity
             self.problem = None
             return True
+
+    def _without(self, pin: int) -> str:
+        """Return what to do, as a pinned version is not there."""
+        known = ", ".join(map(str, self._versions.kept())) or "none"
+        listed = f"iln-stream versions {self.path.parent}"
+        unpin = f"lift the pin with `{listed} --unpin`" if self._pin is None else "leave out --pin"
+        return f"no version {pin} is kept, but {known}: see `{listed}`; pin another one, or {unpin}"
 
     def _failed(self, seen: Identity | None, why: str) -> bool:
         """Note why a version can't be used; it is counted once, also if it is read again."""

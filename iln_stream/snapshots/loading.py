@@ -34,8 +34,7 @@ def save(model: Any, path: Path | str) -> None:
     Parameters
     ----------
     model
-        One of our learners, or a River pipeline of our learners and transformers that have a state.
-        `RecordInputs` learns nothing and has none: save the learner behind it.
+        One of our learners, or a River pipeline of our learners and transformers.
     path
         The file.
 

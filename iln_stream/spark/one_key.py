@@ -92,7 +92,7 @@ class OneKey(Listener):
         """Keep the prediction."""
         value = self._encode(
             step.origin.partition, step.offset, step.event_id, step.time, step.key, step.y_pred,
-            step.y, *step.details,
+            step.y, *step.details, step.series,
         )  # fmt: skip
         self._messages.append(Message(PREDICTION, step.origin.partition, step.offset, value))
 

@@ -194,8 +194,13 @@ def test_snapshots_of_other_settings(tmp_path):
 
 
 def test_the_api_in_the_same_file(command, tmp_path):
-    """A file's table [api] is checked, too: its files and its port."""
+    """`doctor serve` checks what a file's table [api] names, and `doctor` what `run` needs."""
     config = tmp_path / "iln.toml"
     config.write_text('source = "-"\nmetrics_port = 0\n[api]\nport = 0\ntoken_file = "tokens"\n')
-    done = command("doctor", "--config", str(config))
-    assert (done.code, done.out.splitlines()[-1].endswith(": api.token_file")) == (1, True)
+    assert command("doctor", "--config", str(config)).code == 0
+    done = command("doctor", "serve", "--config", str(config))
+    assert (done.code, done.out.splitlines()[-1].endswith(": api.models, api.token_file")) == (
+        1,
+        True,
+    )
+    assert "iln-stream serve" in done.out.splitlines()[-1]

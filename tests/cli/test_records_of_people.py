@@ -7,6 +7,7 @@ import tomllib
 import warnings
 import zipfile
 from contextlib import closing
+from operator import attrgetter
 
 import pytest
 from support.embedded_log import append
@@ -15,6 +16,7 @@ from iln_stream.errors import IlnWarning
 from iln_stream.loop import Regression
 from iln_stream.records.inspection import inspect_fields
 from iln_stream.records.values import NULLS
+from iln_stream.records.where import Where
 from iln_stream.service import parser_of, source_stream
 from iln_stream.service.decoding import build_decoder, mapping_of
 from iln_stream.service.settings import LoopSettings
@@ -64,7 +66,8 @@ FILES = {
                   {"types": {"n": "amount"}}),
     "digits": ("a.csv", text(["at", "load"], [[f"{h:%Y%m%d%H}" for h in HOURS], LOAD]),
                {"types": {"at": "time %Y%m%d%H"}, "time_features": ["hour", "weekday"]}),
-    "excel": ("a.csv", text(["date", "load"], [range(46000, 46000 + N), LOAD]),
+    "excel": ("a.csv", text(["date", "load"],
+                            [range(46000, 46000 + N), [3 + i % 7 for i in range(N)]]),
               {"types": {"date": "time days since 1899-12-30"}, "time_features": ["weekday"]}),
     "AM and PM": ("a.csv", text(["at", "load"],
                                 [[f"3/{h.day}/{h.year} {h:%I:%M %p}" for h in HOURS], LOAD]),
@@ -136,6 +139,9 @@ FILES = {
     "seconds of GPS": ("a.csv", text(["gpsTime", "load"], [
         [1_453_896_000 + 3_600 * i for i in range(N)], LOAD]),
         {"types": {"gpsTime": "time seconds since 1980-01-06"}}),
+    "modified Julian days": ("a.csv", text(["MJD", "load"], [
+        [f"{61100 + i / 24:.5f}" for i in range(N)], LOAD]),
+        {"types": {"MJD": "time days since 1858-11-17"}}),
     "another decimal sign": ("a.csv", text(["temp", "part", "load"], [COMMA, TEMP, COMMA], ";"),
                              {"decimal": ",", "ignore": ["part"], "types": {"temp": "number"}}),
     "a word for what is missing": ("a.csv", text(["temp", "wind", "load"], [
@@ -322,6 +328,15 @@ FILES = {
                                {"columns": ["column_1", "column_2", "column_3"]}),
     "a label with its unit": ("a.csv", text(["at", "Sales (EUR)", "temp"], [ISO, LOAD, TEMP]),
                               {"target": "Sales (EUR)"}),
+    "totals": ("a.csv", "at;load\n" + "".join(
+        text([], [ISO[i : i + 12], LOAD[i : i + 12]], ";")
+        + f"Sum {'AB'[i % 24 // 12]};{sum(LOAD[i : i + 12]):.1f}\n" for i in range(0, N, 12))
+        + f"Total;{sum(LOAD):.1f}\n",
+        {"time_field": "at", "where": 'at not in ["Sum A", "Sum B", "Total"]'}),
+    "a total without a word": ("a.csv", text(["at", "temp", "load"], [ISO, TEMP, LOAD])
+                               + f",,{sum(LOAD):.2f}\n", {"where": "at != null"}),
+    "a total above": ("a.csv", f"temp,load\nGesamt,{sum(LOAD):.1f}\n" + text([], [TEMP, LOAD]),
+                      {"where": 'temp != "Gesamt"'}),
     "an id alone": ("a.csv", text(["id", "load"], [[f"k{i}" for i in range(N)], LOAD]),
                     {"target": "load", "ignore": ["id"]}),
 }  # fmt: skip
@@ -337,8 +352,12 @@ def agrees(settings):
     source = stream.source()
     while not source.exhausted:
         records += source.poll(0.0)
-    examples = [decode(each.payload, None) for each in records]
-    found = inspect_fields([parser_of(settings, stream)(each.payload) for each in records], mapping)
+    payloads = [*map(attrgetter("payload"), records)]
+    if settings.where:
+        where = Where(settings.where, settings.null_values)
+        payloads = [*filter(where, payloads)]
+    examples = [decode(payload, None) for payload in payloads]
+    found = inspect_fields([*map(parser_of(settings, stream), payloads)], mapping)
     for each in found:
         if each.role == "label":
             labels = [example.y for example in examples]
@@ -372,18 +391,35 @@ def test_the_proposal_and_its_run_agree(name, command, tmp_path):
         run = ("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
         (tmp_path / "learn.toml").write_text(done.out)
         assert agrees(settings)
-        ran = command(*run)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", IlnWarning)
+            ran = command(*run)
         assert ran.code == 0, ran.err
         assert f"{N:,} events, 0 dead letters" in ran.err
+        told = {str(each.message) for each in said if each.category is IlnWarning}
+        assert not {each for each in told if re.search("set its type|[Cc]ategory", each)}
+
+
+def test_a_forecast_of_numbers_as_text(command, tmp_path):
+    """The run of a proposal warns of no field: the proposal said how each is taken."""
+    lines = [json.dumps({"at": at, "sold": str(v)}) for at, v in zip(ISO, LOAD, strict=True)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    done = command("inspect-source", "a.jsonl", "--target", "sold", "--horizon", "1")
+    (tmp_path / "learn.toml").write_text(done.out)
+    with warnings.catch_warnings(action="error"):
+        ran = command("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
+    assert (ran.code, tomllib.loads(done.out)["types"]) == (0, {"sold": "number"})
 
 
 REMARKS = {
     "marks of thousands": (["n", "load"], [[f"{1000 + 7 * i:,}" for i in range(N)], LOAD],
                            '"n" has marks that are always before three digits'),
     "0 among others": (["hPa", "load"], [[0 if i % 9 == 0 else 990 + i for i in range(N)], LOAD],
-                       '"hPa" is 0 again and again'),
+                       '"hPa" is 0 at times'),
     "ambiguous days": (["at", "load"], [[f"0{1 + i % 9}/05/2026" for i in range(N)], LOAD],
                        '"at" has dates with the year last'),
+    "credits": (["sum", "load"], [[f"{i}.50{' CR' * (i % 3 == 0)}" for i in range(N)], LOAD],
+                '"sum" is no number (numbers with different units: CR, none)'),
     "units that repeat": (["way", "load"],
                           [[f"{i % 5} {('km', 'm')[i % 2]}" for i in range(N)], LOAD],
                           '"way" is no number (numbers with different units: km, m)'),
@@ -392,7 +428,7 @@ REMARKS = {
     "a copy": (["kw", "load"], [[v / 1000 for v in LOAD], LOAD], '"kw" says what the label says'),
     "few integers": (["a", "load"], [TEMP, [i % 5 for i in range(N)]],
                      '"load" has 5 different whole numbers: if they are classes'),
-    "one value": (["a", "load"], [TEMP, [0] * N], '"load" is always 0.0 in the records'),
+    "one value": (["a", "load"], [TEMP, [0] * N], '"load" is always 0.0 in the 60 records'),
     "the name of a time": (["timestamp", "load"], [range(474_792, 474_792 + N), LOAD],
                            '"timestamp" is taken as a number, such as 474792.0, though it is '),
     "another calendar": (["at", "load"], [[f"{d.year + 543}-{d:%m-%d}" for d in DAYS], LOAD],
@@ -423,7 +459,7 @@ REMARKS = {
                         '"way" is no number (numbers and texts that hardly repeat)'),
     "a first day": (["at", "end", "load"], [[f"{d:%Y-%m-%d}" for d in DAYS], [
         "1900-01-01" if i % 4 else f"{d:%Y-%m-%d}" for i, d in enumerate(DAYS)], LOAD],
-        '"end" is 1900-01-01 again and again, far from others: null_values says'),
+        '"end" is 1900-01-01 at times, unlike others: null_values says'),
     "a second time with others": (["at", "end", "load"], [[f"{d:%Y-%m-%d}" for d in DAYS], [
         f"{d:%Y-%m-%d}" if i % 9 else "0000-00-00" for i, d in enumerate(DAYS)], LOAD],
         '"end": 7 of 60 values are no numbers, the first is "0000-00-00"'),
@@ -434,7 +470,7 @@ REMARKS = {
     "a copy of a class": (["why", "load"], [["price", ""] * 30, ["left", "stays"] * 30],
                           '"why" says what the label says'),
     "999.9": (["a", "load"], [[999.9 if i % 9 == 0 else v for i, v in enumerate(TEMP)], LOAD],
-              '"a" is 999.9 again and again'),
+              '"a" is 999.9 at times'),
 }  # fmt: skip
 
 
@@ -449,7 +485,8 @@ def test_a_comment_names_what_may_be_wrong(name, command, tmp_path):
 
 def test_the_year_of_a_long_file(command, tmp_path):
     """The time features and classes are those of the whole file, not of its first records, and the
-    last one, far from them, does not hide the form of the times."""
+    last one, far from them, does not hide the form of the times; a rare class is found, or the
+    comment says how many records were read."""
     hours = [f"{DAY + dt.timedelta(hours=i):%Y-%m-%d %H:%M}" for i in range(9_000)]
     (tmp_path / "a.csv").write_text(text(["at", "load"], [hours, range(9_000)]))
     done = command("inspect-source", "a.csv")
@@ -461,6 +498,12 @@ def test_the_year_of_a_long_file(command, tmp_path):
     settings = tomllib.loads(command("inspect-source", "a.csv").out)
     assert settings["types"] == {"year": "time years"}
     assert settings["learner"] == "infinite-layer-classifier"
+    for rare in ([2_345, 6_001], []):
+        frauds = [int(i in rare) for i in range(9_000)]
+        (tmp_path / "a.csv").write_text(text(["is_fraud", "amount"], [frauds, range(9_000)]))
+        proposal = command("inspect-source", "a.csv", "--target", "is_fraud").out
+        assert ("learner" in tomllib.loads(proposal)) == bool(rare)
+        assert ("always 0.0 in the 9,000 records that were read" in proposal) != bool(rare)
 
 
 @pytest.mark.parametrize(
@@ -469,6 +512,11 @@ def test_the_year_of_a_long_file(command, tmp_path):
         ("a.json", b'{"data": [{"a": 1}, {"a": 2}]}', "jq -c '.data[]' a.json"),
         ("a.json", b'{"a": [1, 2], "load": [3, 4]}', "write a record in each line, with pandas"),
         ("a.json", b'{"0": {"a": 1, "b": 2}, "1": {"a": 3, "b": 4}}', "its '0' has several values"),
+        (
+            "a.json",
+            b'{"of": [{"n": 1}, {"n": 2}], "rows": [%b{}]}' % (9 * b'{"a": 1},'),
+            "its 'rows'",
+        ),
         (
             "a.csv",
             b"a,load\n1,2\n3,4\nload,a\n5,6\n",
@@ -538,10 +586,12 @@ def test_an_archive_of_one_file(command, tmp_path):
     assert "did you mean a.xlsx?" not in command("inspect-source", "b.csv").err
 
 
-def test_labels_among_the_events(command, tmp_path):
-    """Labels in records of their own are found by their ids, and learned with the inputs."""
+@pytest.mark.parametrize("name", ["tx", "paid for"])
+def test_labels_among_the_events(name, command, tmp_path):
+    """Labels in records of their own are found by their ids, and learned with the inputs; if their
+    id has another name, by the decoder that a comment has."""
     events = [json.dumps({"tx": f"T{i}", "amount": i % 9}) for i in range(N)]
-    labels = [json.dumps({"tx": f"T{i}", "charged": i % 9 / 2}) for i in range(N)]
+    labels = [json.dumps({name: f"T{i}", "charged": i % 9 / 2}) for i in range(N)]
     lines = [line for pair in zip(events, labels, strict=True) for line in pair]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     done = command("inspect-source", "a.jsonl")
@@ -549,6 +599,9 @@ def test_labels_among_the_events(command, tmp_path):
     assert (settings["target"], settings["id_field"]) == ("charged", "tx")
     assert settings["pending_events"] == 100_000
     assert "came before" not in done.out  # an id comes twice: with its event and its label
+    assert settings.get("decoder") == (None if name == "tx" else "renamed:record")
+    own = [line[2:] for line in done.out.splitlines() if re.match("# (import|def|  )", line)]
+    (tmp_path / "renamed.py").write_text("\n".join(own))
     (tmp_path / "learn.toml").write_text(done.out)
     ran = command("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
     assert (ran.code, f"{N:,} events, 0 dead letters;" in ran.err) == (0, True), ran.err
@@ -587,6 +640,21 @@ def test_the_newest_first(more, command, tmp_path):
     assert ran.code == 2
     assert re.search(r"newest first: (49|59) of .* events are older than the event before", ran.err)
     assert '# "at" falls from record to record' in command("inspect-source", "a.csv").out
+
+
+@pytest.mark.parametrize(
+    ("labels", "learner", "said"),
+    [
+        ([i % 7 // 6 for i in range(N)], "pool", "all labels are 0 or 1: for probabilities"),
+        (LOAD, "infinite-layer-classifier", "60 labels have 60 classes, and all are numbers"),
+    ],
+)
+def test_labels_of_another_kind_of_learner(labels, learner, said, command, tmp_path):
+    """Numbers learned as classes, and two classes as numbers, give scores that mean little."""
+    (tmp_path / "a.csv").write_text(text(["temp", "load"], [TEMP, labels]))
+    command("inspect-source", "a.csv")  # from the first command on, warnings go to the log
+    with pytest.warns(IlnWarning, match=said):
+        command(*RUN, "a.csv", "--target", "load", "--learner", learner)
 
 
 def test_a_run_that_learns_nothing(command, tmp_path):

@@ -139,7 +139,7 @@ def test_components_have_versions_too():
     state["parameters"]["features"] = {"class": name, **version}
     assert model_of(state).features == Wave(4.0)
     state["parameters"]["features"] = {"class": name, "version": 3, "slope": 1.0}
-    with pytest.raises(StateError, match=r"\.Wave has version 3, and iln_stream .* reads 1, 2:"):
+    with pytest.raises(StateError, match=r"\.Wave has format 3, and release .* reads 1, 2:"):
         model_of(state)
     state["parameters"]["features"] = {"class": "elsewhere.Family", "slope": 1.0}
     with pytest.raises(StateError, match=r"features is a 'elsewhere.Family'.*@restorable"):
@@ -340,7 +340,7 @@ def test_migrations_are_of_a_class():
     state = Versioned(seed=1).state() | {"version": 2, "n_seen": 4}
     assert model_of(state).n_seen == 4000
     assert Versioned.from_state(state).n_seen == 4000
-    with pytest.raises(StateError, match=r"Versioned has version 1, and iln_stream .* reads 2, 3:"):
+    with pytest.raises(StateError, match=r"Versioned has format 1, and release .* reads 2, 3:"):
         model_of(state | {"version": 1})
 
 

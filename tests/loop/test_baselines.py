@@ -239,6 +239,8 @@ def test_summaries():
     assert recent == "MAE 6 (last value 1)"
     assert summaries(Regression(), 0.0)[0] == "MAE 0, about as good as the running mean (0)"
     assert summaries(Regression(), 0.0, 0.0, 8.0, 0.0)[0].startswith("MAE 2, 25 % better than ")
+    mostly = summaries(Regression(), *(20 * (0.0, 0.0, 8.0, 0.0)))
+    assert mostly == ("MAE 2, about as good as the median (2)", "MAE 1.6 (median 1.6)")
     classes, recent = summaries(Classification(), "a", "b", "a")
     assert re.fullmatch(
         r"log loss 0.25, 98 % better than the class frequencies \(\S+\); accuracy 0.6667 "

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from support.list_source import LIST
 
-from iln_stream.loop import RegressionScores, Step
+from iln_stream.loop import Classification, RegressionScores, Step
 from iln_stream.loop.scores import (
     Window,
     average_precision,
@@ -29,6 +29,30 @@ numbers = st.floats(-1e100, 1e100)
 
 def step(y, y_pred, loss, shrunk=False):
     return Step(LIST, 0, None, None, {}, y, y_pred, loss, ("shrunk",) if shrunk else ())
+
+
+def test_predicted_before_any_class_was_known():
+    """Events whose labels come late are often predicted before the first label: they have no score,
+    neither the learner's nor the baselines', also after a restart; the summary counts them."""
+    task = Classification()
+    seen = [step(y, {y: 0.75, "c": 0.25}, 0.5) for y in "abab"]
+    for early in ([], [step(y, {}, 0.0) for y in "aabb"]):
+        scores, baselines = task.scores(3), task.baselines(3)
+        scores.update([*early, seen[0]])
+        baselines.update(early or [step("a", {}, 0.0)])
+        again = task.scores(3)
+        again.restore(scores.state())
+        for each in (scores, again):
+            each.update(seen[1:])
+            assert each.n_labelled == 4 + len(early)
+            assert (each.running_error, each.window_error.mean, each.running_loss) == (0, 0, 0.5)
+            assert len(each.window_answers) == 3
+        assert again.state() == scores.state()
+        assert math.isnan(baselines.by_name["majority_class"].running)
+        baselines.update(seen)
+        summary = baselines.summary(scores, recent=False)
+        assert summary.endswith("4 events without a score, predicted before any class was known"
+                                if early else ")")  # fmt: skip
 
 
 def test_window_does_not_drift():

@@ -181,7 +181,7 @@ def test_what_readers_can_rely_on():
     assert [*letter["required"], "key", "written"] == list(letter["properties"])
     prediction = schemas()["prediction.v2.json"]
     optional = {"probabilities", "intervals", "quantiles", "explanation"}
-    optional |= {"horizon", "horizon_time", "contender", "challengers"}
+    optional |= {"horizon", "horizon_time", "series", "contender", "challengers"}
     assert set(prediction["required"]) == set(prediction["properties"]) - optional
     event = schemas()["event.v1.json"]
     assert (event["additionalProperties"], event["required"]) == (False, ["x"])

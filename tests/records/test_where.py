@@ -45,6 +45,24 @@ def test_expressions(expression, expected):
 
 
 @pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("day != null or lost != null or kg == null", False),
+        ('day == "" and lost == "NA" and lost != "" or kg < 0', True),
+        ('day < "2026" or lost > "" or lost or lost in ["NaN", 1]', False),
+        ("day == lost and day in [null] and not day and day + 1 == null", True),
+        ("low == null and low == -999 and not low < 0 and low + 1 == null", True),
+    ],
+)
+def test_cells_without_a_value(expression, expected):
+    """In CSV, which has no null, an empty cell is null, and so is what inputs take for missing; a
+    comparison with its text is as before."""
+    row = {"day": " ", "lost": "NA", "kg": "3", "low": "-999"}
+    assert Where(expression, ["", "NA", "-999"])({**row, "day": ""}) is expected
+    assert not Where("day != null", [""])(row)
+
+
+@pytest.mark.parametrize(
     ("expression", "message"),
     [
         ('op = "c"', r"at character 4: .*==.*: op = "),

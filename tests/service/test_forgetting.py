@@ -1,7 +1,10 @@
 """`rebuild --forget card_id=c17`: nobody can tell that they were there."""
 
 import json
+import re
+import shutil
 import sys
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ from support.saved_state import Saved, saved
 
 from iln_stream.errors import RefusedError
 from iln_stream.loop import PrequentialLoop
-from iln_stream.loop.forgetting import Forgotten
+from iln_stream.loop.forgetting import Forgets, Forgotten
 from iln_stream.service import Service, Settings, rebuild
 from iln_stream.service.rebuild import Erasure
 from iln_stream.service.streams import readers, source_stream
@@ -60,9 +63,11 @@ def run(path: Path, **more: Any) -> Saved:
 
 
 def same(ours: Saved, theirs: Saved) -> list[str]:
-    """Return the parts of the states that differ, apart from how many records were read."""
+    """Return the parts of the states that differ, apart from how many records were read, and of
+    whom."""
     for each in (ours, theirs):
-        del each.state["learner"]["keys"]
+        each.state["learner"].pop("keys", None)
+        each.state.pop("forgotten", None)
     return [name for name, bits in theirs.bits.items() if ours.bits[name] != bits]
 
 
@@ -87,8 +92,8 @@ def logs(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_as_if_never_seen(logs: tuple[Path, Path]) -> None:
     """The state is to the bit that of a run that never saw these events and labels; so is that of
-    the next run, and of another rebuild, which pass over later ones and labels that were still to
-    come, too, and count them."""
+    the next run, and of another rebuild, which pass over later ones and their labels, too, and
+    count them."""
     ours, theirs = logs
     before = saved(ours.parent / "state", "log-events")
     assert same(before, saved(theirs.parent / "state", "log-events"))
@@ -98,7 +103,7 @@ def test_as_if_never_seen(logs: tuple[Path, Path]) -> None:
     assert erasure.report[1] == "no record has crad_id=c1: is the field's name right?"
     rebuilt = saved(ours.parent / "state", "log-events")
     assert same(rebuilt, saved(theirs.parent / "state", "log-events")) == []
-    later = records(range(100, 120))
+    later = records(range(100, 150))
     for path in logs:
         fill(path, later, never_seen=path == theirs)
     service = Service(settings(ours))
@@ -107,6 +112,78 @@ def test_as_if_never_seen(logs: tuple[Path, Path]) -> None:
     assert same(saved(ours.parent / "state", "log-events"), run(theirs)) == []
     rebuild(settings(ours))
     assert same(saved(ours.parent / "state", "log-events"), run(theirs)) == []
+
+
+def test_stopped_between_event_and_label(
+    logs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is remembered of later events is the same to the bit in one run, in one that stops and
+    breaks off between an event and its label, and in a rebuild; each knows their labels, and counts
+    the ids beyond as many as may wait."""
+    ours, theirs = logs
+    of_call, n_calls = Forgets.__call__, count()
+
+    def break_off(forgets: Forgets, record: Any) -> bool:
+        return of_call(forgets, record) if next(n_calls) < 90 else bool(1 // 0)
+
+    states: list[Saved] = []
+    for path in logs:
+        if path == theirs:  # one salt
+            shutil.copy(ours.parent / "state" / "forgotten.json", theirs.parent / "state")
+        rebuild(settings(path), erasure=Erasure([f"card_id={WHO}"]))
+        later = records(range(100, 250))
+        for part in (later[:30], later[30:]) if path == ours else (later,):
+            append(path, part)
+            with monkeypatch.context() as patch:
+                patch.setattr(Forgets, "__call__", break_off if path == ours else of_call)
+                with suppress(ZeroDivisionError):
+                    run(path)
+            run(path)
+        states.append(saved(path.parent / "state", "log-events"))
+    rebuild(settings(ours))
+    states.append(saved(ours.parent / "state", "log-events"))
+    assert len(states[0].state["forgotten"]["ids"]) == 30
+    assert [each.bits["forgotten"] for each in states] == [states[0].bits["forgotten"]] * 3
+    assert [same(each, states[0]) for each in states] == [[], [], []]
+    rebuild(settings(theirs, pending_events=25))
+    assert saved(theirs.parent / "state", "log-events").state["forgotten"]["n_evicted"] == 5
+
+
+def test_label_before_its_event(logs: tuple[Path, Path]) -> None:
+    """A label that waits for an event which is then forgotten waits no more, and is nowhere."""
+    ours, _ = logs
+    rebuild(settings(ours), erasure=Erasure([f"card_id={WHO}"]))
+    event, label = (
+        b'{"id": "z", "card_id": "%s", "amount": 1.0}' % WHO.encode(),
+        b'{"id": "z", "y": 1}',
+    )
+    append(ours, [label])
+    assert run(ours).state["pending"]["waiting"][1] == 1
+    append(ours, [event])
+    assert run(ours).state["pending"]["waiting"][1] == 0
+
+
+@pytest.mark.parametrize("trimmed", [False, True])
+def test_what_cannot_be_decoded(logs: tuple[Path, Path], trimmed: bool) -> None:
+    """Records that can't be decoded, and dead letters of deleted ones, are named with the command
+    that removes them; nothing is left then, and later runs and rebuilds pass over them."""
+    ours, _ = logs
+    append(ours, [f'{{"card_id": "{WHO}", "amount": '.encode()])
+    given = {"dead_letters": f"sqlite:{ours}#letters", "metrics_port": 0}
+    run(ours, **given)
+    if trimmed:
+        erase(ours, "events", {0: [len(values(ours)) - 1]})
+    erasure = Erasure([f"card_id={WHO}"])
+    rebuild(settings(ours, **given), erasure=erasure)
+    (named,) = (line for line in erasure.report if line.startswith("not removed"))
+    assert "1 records" in named
+    assert places_of_who(ours)
+    flags = re.findall("--forget (@record=[^ `]+)", named)
+    erasure = Erasure(flags)
+    rebuild(settings(ours, **given), erasure=erasure)
+    assert places_of_who(ours) == []
+    assert ("no record has" in "".join(erasure.report)) == trimmed
+    assert run(ours, **given).n_dead_letters == 0
 
 
 def places_of_who(path: Path) -> list[str]:
@@ -250,9 +327,9 @@ def test_others_are_unfinished(logs: tuple[Path, Path], monkeypatch: pytest.Monk
     assert places_of_who(ours) == []
 
 
-@pytest.mark.parametrize("value", ["c17", "=c17", "card_id="])
+@pytest.mark.parametrize("value", ["c17", "=c17", "card_id=", "@record=43"])
 def test_what_to_forget(logs: tuple[Path, Path], value: str) -> None:
     """A value without a field, or without anything, is refused before anything changes."""
-    with pytest.raises(SettingsError, match=f"--forget {value}: give FIELD=VALUE"):
+    with pytest.raises(SettingsError, match=f"--forget {value}: give "):
         rebuild(settings(logs[0]), erasure=Erasure([value]))
     assert not (logs[0].parent / "state" / "forgotten.json").exists()

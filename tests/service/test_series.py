@@ -72,6 +72,23 @@ def test_each_series_gets_its_own_values(path: Path) -> None:
         assert metric.read()["0.5"] < 0.2
 
 
+def test_messages_and_baselines_are_of_the_series(path: Path) -> None:
+    """Each message names its series, and the end line has the best baseline: the series' own value
+    of the day before, where it has a daily pattern at its own level."""
+    append(path, [
+        record(shop, hour, sold=(7 + n * hour) % 24 * SHOPS[shop] + hour // 24)
+        for hour in range(240) for n, shop in enumerate(("a", "b"), 1)
+    ])  # fmt: skip
+    service = Service(settings(path, horizon="3"))
+    service.run()
+    assert [each["series"] for each in published(path, "3")[:3]] == [
+        ["a", "7"], ["b", "7"], ["a", "7"]
+    ]  # fmt: skip
+    (worker,) = service.workers
+    assert worker.watched.baselines.seasonal["day_before"].windowed == pytest.approx(1.0)
+    assert "the day before (" in worker.watched.summary()
+
+
 def test_a_stream_of_several_series_is_refused_without_the_setting(path: Path) -> None:
     """The run ends with the name of the setting; before, it reported small errors of wrong
     forecasts. Without time_field, records are taken in their order."""
@@ -129,6 +146,8 @@ def test_restarts_rebuilds_and_predictions(path: Path) -> None:
         ours, theirs = (snapshot_at(p) for p in (folder, path.parent / "other" / folder.name))
         for part in ("pending", "decoder", "learner"):
             assert str(ours.state[part]) == str(theirs.state[part])
+        of_series = [p.state["counts"]["baselines"]["seasonal"]["series"] for p in (ours, theirs)]
+        assert str(of_series[0]) == str(of_series[1])
     before = [str(snapshot_at(folder).state["learner"]) for folder in folders]
     rebuild(settings(path))
     assert [str(snapshot_at(folder).state["learner"]) for folder in folders] == before

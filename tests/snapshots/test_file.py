@@ -98,7 +98,7 @@ def test_no_cut_goes_unnoticed(length):
 
 def test_other_major_version_is_refused_and_not_corrupt():
     """A format of the future isn't taken for damage: falling back would forget what was learned."""
-    with pytest.raises(SnapshotError, match=r"version 4\.0, and .* reads 2\.x and 3\.x") as caught:
+    with pytest.raises(SnapshotError, match=r"is 4\.0, and .* reads 2\.x and 3\.x") as caught:
         Snapshot.from_bytes(of_version("4.0"))
     assert not isinstance(caught.value, CorruptSnapshotError)
 

@@ -133,7 +133,7 @@ def test_newest_of_another_major_version(folder, make):
     content = file.read_bytes().partition(b"\n")[2]
     digest = hashlib.sha256(b"9.0" + content).hexdigest()
     file.write_bytes(f"iln-stream snapshot 9.0 sha256:{digest}\n".encode() + content)
-    with pytest.raises(SnapshotError, match=r"has version 9.*iln-stream rebuild") as caught:
+    with pytest.raises(SnapshotError, match=r"format is 9.*iln-stream rebuild") as caught:
         folder.newest()
     assert not isinstance(caught.value, CorruptSnapshotError)
 

@@ -141,7 +141,7 @@ def test_unreadable_state_names_the_remedy():
     state = learner_state(ours(), allow_pickle=False) | {"version": 99}
     with pytest.raises(
         SnapshotError,
-        match=r"iln_stream\.ScaledTarget has version 99, and iln_stream \S+ reads 2: use the "
+        match=r"iln_stream\.ScaledTarget has format 99, and release \S+ reads 2: use the "
         "release that wrote it; or learn again from the log with `iln-stream rebuild`",
     ):
         learner_of(state, allow_pickle=False)

@@ -1,11 +1,17 @@
 """`iln_stream.load` of the learner that a run or `iln_stream.save` has saved."""
 
+import datetime as dt
+import subprocess
+import sys
+
 import pytest
 from river import linear_model
 
 import iln_stream
 from iln_stream.errors import SnapshotError, StateError
+from iln_stream.learners import state_of
 from iln_stream.snapshots import SnapshotFolder, SnapshotId, learner_state
+from iln_stream.state import to_bytes
 
 
 def event(number):
@@ -143,6 +149,38 @@ def test_a_saved_model_goes_on_bit_for_bit(saved):
         each.learn_one(*event(50))
     assert predictions(again) == predictions(model)
     assert [file.name for file in path.parent.iterdir()] == ["model.npz"]
+
+
+def test_a_pipeline_of_records_goes_on_bit_for_bit(tmp_path):
+    """With its arguments, counts and keys, also in a process that has not imported its steps."""
+    path = tmp_path / "model.npz"
+    means = {"mean": iln_stream.Aggregate("mean", of="temp", by=("zip",), over=3600.0)}
+    inputs = iln_stream.AggregateInputs(means, "at", 1e5) + iln_stream.RecordInputs(
+        {"zip": "category"}, null_values=["-"], time_field="at", time_features=["hour"],
+        crosses=["zip*sky"],
+    )  # fmt: skip
+    model = inputs | iln_stream.InfiniteLayerRegressor("fast", seed=1)
+    records = [
+        {"at": dt.datetime(2026, 1, 1 + n // 24, n % 24), "zip": n % 3, "temp": n * 7 % 11 + 0.5,
+         "sky": ("clear", "-", "rain")[n % 3]} for n in range(60)
+    ]  # fmt: skip
+    for n, record in enumerate(records[:40]):
+        model.learn_one(record, float(n % 5))
+    y_pred = model.predict_one(records[40])
+    iln_stream.save(model, path)
+    code = (
+        f"import datetime, iln_stream; model = iln_stream.load({str(path)!r})\n"
+        f"print(model.predict_one({records[40]!r}).hex())"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split()[0] == y_pred.hex()
+    again = iln_stream.load(path)
+    for record in records[40:]:
+        assert again.transform_one(record) == model.transform_one(record)
+        assert again.predict_one(record) == model.predict_one(record)
+        for each in (model, again):
+            each.learn_one(record, 2.0)
+    assert to_bytes(state_of(again)) == to_bytes(state_of(model))
 
 
 def test_a_model_without_a_state(saved):

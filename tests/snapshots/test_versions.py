@@ -91,6 +91,21 @@ def test_followers_predict_with_the_pinned_version(path, publish):
     assert (running.current.header.version, running.current.pinned) == (6, False)
 
 
+@pytest.mark.parametrize(
+    ("n", "keep", "there"),
+    [(0, 5, "none: "), (3, 2, "2, 3: "), (1, 0, "none: ")],
+)
+def test_a_pin_of_no_version(path, publish, n, keep, there):
+    """Who pins a number that is none reads which there are, and where they are listed."""
+    if n:
+        publish(n, keep=keep)
+    follower = Follower(path, pin=7)
+    assert not follower.refresh()
+    assert f"no version 7 is kept, but {there}" in follower.problem
+    assert f"`iln-stream versions {path.parent}`" in follower.problem
+    assert "leave out --pin" in follower.problem
+
+
 def test_without_a_number_to_keep_nothing_is_kept(path, publish):
     """Not even what a change replaces, as nobody would remove it."""
     publish(1, keep=0)

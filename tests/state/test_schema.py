@@ -23,10 +23,10 @@ def test_fields_in_the_order_asked_for():
         (3, "this is the state of 3, not of 'some.Thing'"),
         (
             StateSchema("some.Thing", 3).write(a=1),
-            "some.Thing has version 3, and iln_stream .* reads 2: use the release that wrote it",
+            "some.Thing has format 3, and release .* reads 2: use the release that wrote it",
         ),
-        (StateSchema("some.Thing", 1).write(a=1), "has version 1, and iln_stream .* reads 2:"),
-        ({"class": "some.Thing", "a": 1}, "has version None, and iln_stream .* reads 2:"),
+        (StateSchema("some.Thing", 1).write(a=1), "has format 1, and release .* reads 2:"),
+        ({"class": "some.Thing", "a": 1}, "has format None, and release .* reads 2:"),
         (SCHEMA.write(), "some.Thing has missing or extra fields: a"),
         (SCHEMA.write(a=1, b=1), "some.Thing has missing or extra fields: b"),
     ],
@@ -63,7 +63,7 @@ def test_versions_without_a_way_are_refused(version):
     """The error names the class, the version found, those that are read, and the remedy."""
     with pytest.raises(
         StateError,
-        match=rf"state of some.Thing has version {version!r}, and iln_stream .* reads 1, 2, 3, 4: "
+        match=rf"state of some.Thing has format {version!r}, and release .* reads 1, 2, 3, 4: "
         "use the release that wrote it",
     ):
         MIGRATING.read({"class": "some.Thing", "version": version, "z": 1}, "c")
@@ -72,5 +72,5 @@ def test_versions_without_a_way_are_refused(version):
 def test_a_gap_among_migrations_is_no_way():
     """Only migrations that lead to the present version count."""
     schema = StateSchema("some.Thing", 4, {1: dict, 3: dict})
-    with pytest.raises(StateError, match=r"has version 1, and iln_stream .* reads 3, 4:"):
+    with pytest.raises(StateError, match=r"has format 1, and release .* reads 3, 4:"):
         schema.read({"class": "some.Thing", "version": 1})

@@ -18,7 +18,7 @@ _MAIN = "from iln_stream.cli import main; main()"
 COMMAND = [sys.executable, "-c", _MAIN]
 
 _WARM_UP = """
-import kafka, iln_stream.cli.app, iln_stream.cli.run, iln_stream.cli.serve
+import kafka, iln_stream.cli.app, iln_stream.cli.run
 from iln_stream.service.warming import Warming
 for learner in ("accurate", "fast", "classifier", "shrinking-gradient"):
     Warming(learner, lambda *_: None).run()

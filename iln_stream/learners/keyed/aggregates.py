@@ -2,6 +2,7 @@
 
 import datetime as dt
 import hashlib
+import json
 import warnings
 import zlib
 from collections import OrderedDict, deque
@@ -10,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from math import inf, isfinite, isnan, nan
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from iln_stream.learners.keyed.store import (
     as_key,
 )
 from iln_stream.reporting import MetricSpec, kept_keys_metric, key_evictions_metric
-from iln_stream.state import StateDict
+from iln_stream.state import TRANSFORMERS, StateDict, StateSchema
 
 How = Literal[
     "count", "since_last", "sum", "mean", "std", "min", "max", "last", "distinct",
@@ -314,9 +315,7 @@ class Aggregates:
     @classmethod
     def of_description(cls, found: Mapping[str, Any]) -> "Aggregates":
         """Return those of `described()`. Their keys are to be given: see `by_file`."""
-        declared = found["wanted"].items()
-        wanted = {n: Aggregate(**{**each, "by": tuple(each["by"])}) for n, each in declared}
-        made = cls(wanted, forget_keys_after=found.get("forget_keys_after"))
+        made = cls(_declared(found["wanted"]), forget_keys_after=found.get("forget_keys_after"))
         made.restore({**found, "waiting_ids": [], "waiting_keys": []})
         return made
 
@@ -432,9 +431,33 @@ class AggregateInputs(base.SupervisedTransformer, base.Transformer):
         self.transform_one(x)
         self._made.accept(None, y)
 
+    def state(self) -> StateDict:
+        """Return arguments, and what is kept of each key, for `iln_stream.save`."""
+        wanted = {name: asdict(each) for name, each in self.aggregates.items()}
+        given = json.dumps([wanted, self.time, self.forget_keys_after])
+        return _INPUTS.write(given=given, made=self._made.state())
+
+    @classmethod
+    def from_state(cls, state: StateDict) -> Self:
+        """Return the transformer that has this state."""
+        given, made = _INPUTS.read(state, "given", "made")
+        wanted, *others = json.loads(given)
+        inputs = cls(_declared(wanted), *others)
+        inputs._made.restore(made)
+        return inputs
+
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"aggregates": {"n": Aggregate("count")}, "time": "ordinal_date"}
+
+
+TRANSFORMERS.add(AggregateInputs)
+_INPUTS = StateSchema("iln_stream.AggregateInputs", 1)
+
+
+def _declared(wanted: Mapping[str, Any]) -> dict[str, Aggregate]:
+    """Return aggregates of their fields, by name."""
+    return {name: Aggregate(**{**each, "by": tuple(each["by"])}) for name, each in wanted.items()}
 
 
 class KeyedAggregates:

@@ -175,7 +175,7 @@ def key_state_from_bytes(data: bytes, size: int | None = None) -> Row:
     _, version, slopes, n = _HEAD.unpack_from(data)
     if version != VERSION:
         raise StateError(
-            f"the state of a key has version {version}, and this release reads {VERSION}: use the "
+            f"the state of a key has format {version}, and this release reads {VERSION}: use the "
             "release that wrote it"
         )
     if slopes == _OTHER if size is None else slopes != slopes_of(size):

@@ -21,7 +21,7 @@ export const FEW = 0.01;
 const WEAK = "don't use it before you know why: do inputs arrive as before?";
 const LOOKS = ["good", "warning", "bad"];
 const CALLED = {
-  last_value: "repeating the last value", running_mean: "the mean label",
+  last_value: "repeating the last value", running_mean: "the mean label", median: "the median label",
   day_before: "repeating the day before", week_before: "repeating the week before", class_frequencies: "the frequencies of the classes",
 };
 

@@ -260,6 +260,7 @@ _SEPARATOR_LINE = re.compile(r"sep=.\s*")
 _VALUE = re.compile(
     r"[-+−(]?\W?\d[\d.,'’ ]*([eE][-+]?\d+)?\W?"
     r"|\d+[-./:]\d+([-./: T]+\d+)*\W?( ?[AaPp]\.?[Mm]\.?|Z)?"
+    r"|\d{1,2}[-. /]{1,2}[^\W\d_]{3,9}\.?[-. /,]+\d{2,4}([ T,]+\d+:.*)?"
 )
 """What looks like a number or a time, and not like the name of a column."""
 

@@ -257,12 +257,15 @@ class JsonArraySource(IteratorSource):
             raise SourceError(f"{file}: {error}") from error
         if isinstance(found, dict):
             several = {k: v for k, v in found.items() if isinstance(v, list | dict) and len(v) > 1}
-            rows = [k for k, v in several.items() if isinstance(v, list) and isinstance(v[0], dict)]
+            lists = sorted(several, key=lambda k: (isinstance(several[k], dict), -len(several[k])))
+            rows = [
+                k for k in lists if isinstance(several[k], list) and isinstance(several[k][0], dict)
+            ]
             columns = any(isinstance(v, list) for v in several.values())
             if rows or columns or len(several) == len(found) > 1:
                 jq = f"with `jq -c '.{rows[0]}[]' {file.name}`, or " if rows else ""
                 raise SourceError(
-                    f"{file} is one object, and its {next(iter(several))!r} has several values: "
+                    f"{file} is one object, and its {[*rows, *lists][0]!r} has several values: "
                     f"write a record in each line, {jq}with pandas, to_json(orient='records', "
                     "lines=True)"
                 )

@@ -237,7 +237,7 @@ class Database:
         version = ask("PRAGMA user_version").fetchone()[0]
         if version > VERSION:
             raise self._error(
-                f"{self.path} was written by a newer release (version {version} of its tables, and "
+                f"{self.path} was written by a newer release (format {version} of its tables, and "
                 f"this release reads {VERSION}): upgrade iln-stream"
             )
         if ask("PRAGMA journal_mode").fetchone()[0] != "wal":

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from grafana_foundation_sdk.models.units import CountsPerSecond, PercentUnit, Seconds, Short
 from graph import LEARNER, Graph, Query, rate, selected
 
-TRIVIAL = "running_mean|last_value|day_before|week_before|class_frequencies"
+TRIVIAL = "running_mean|last_value|median|day_before|week_before|class_frequencies"
 
 
 class Stat(NamedTuple):

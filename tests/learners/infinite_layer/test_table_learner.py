@@ -267,3 +267,15 @@ def test_before_the_first_class():
     X = pd.DataFrame({"a": [1.0, 2.0]})
     assert MAKERS["classifier"]().predict_proba_many(X).shape == (2, 0)
     assert MAKERS["classifier"]().predict_many(X).tolist() == [None, None]
+
+
+@pytest.mark.filterwarnings("error")
+def test_categories_of_pandas_that_are_numbers():
+    """A column of the type category is one, as with its codes as texts, and not a quantity."""
+    one, many = MAKERS["fast"](), MAKERS["fast"]()
+    codes, y = [7, 40, 7, 9] * 30, [1.0, 5.0, 1.0, 2.0] * 30
+    for code, target in zip(codes, y, strict=True):
+        one.learn_one({f"zip={code}": 1.0}, target)
+    many.learn_many(pd.DataFrame({"zip": pd.Categorical([None, *codes])})[1:], y)
+    many.predict_many(pd.DataFrame({"zip": pd.Categorical([None])}))
+    assert same(one.state(), many.state())

@@ -97,7 +97,7 @@ def test_several_states_have_the_bytes_of_each():
         (lambda data: data + b"\0", "longer"),
         (lambda data: b"x" + data[1:], "not the state of a key"),
         (lambda data: data[:5], "not the state of a key"),
-        (lambda data: data[:4] + b"\x09" + data[5:], "version 9"),
+        (lambda data: data[:4] + b"\x09" + data[5:], "format 9"),
         (lambda data: data[:6] + b"\xff\xff" + data[8:], "cut off"),
     ],
 )

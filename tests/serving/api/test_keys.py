@@ -74,6 +74,21 @@ def test_a_request_is_predicted_as_the_run_would(run: Settings, start, tmp_path:
     assert other["y_pred"] not in found
 
 
+def test_what_the_run_does_not_read_is_not_appended(run: Settings, start, tmp_path: Path) -> None:
+    """An event or a label in the form of this API is refused where it would be a dead letter of the
+    run, or be read as other inputs; what is only predicted is not."""
+    api = start().ready()
+    for path, sent in (
+        ("/predict", {"x": NEW, "id": "a", "timestamp": 4_010.0}),
+        ("/events", {"x": NEW}),
+        ("/feedback", {"id": "a", "y": 1.0}),
+    ):
+        refused = api.post(path, sent)
+        assert (refused.status_code, "target = 'y') and would" in refused.text) == (409, True)
+    assert len(api.appended()) == 200
+    assert api.post("/predict", {"x": NEW, "timestamp": 4_010.0}).status_code == 200
+
+
 def test_a_new_key_and_a_wrong_field(run: Settings, start) -> None:
     """A key without events is predicted as one; a text where aggregates need a number is refused
     with the field's name; an aggregate that the request has is taken as it is."""

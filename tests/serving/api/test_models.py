@@ -65,8 +65,10 @@ def test_closing_does_not_wait_for_a_slow_learner(tmp_path, models):
     assert isinstance(waiting, asyncio.CancelledError)
 
 
-def test_a_model_that_fails_is_the_only_one(tmp_path, models):
-    """The others are followed, and the problem names the model that can't be used."""
+def test_a_model_that_fails_is_the_only_one(tmp_path, models, caplog):
+    """The others are followed, and the problem names the model that can't be used; the log says
+    once which version of which stream is the first to predict."""
+    caplog.set_level("INFO")
     publish(tmp_path, name="b", n=1)
     publish(tmp_path, Unusable(), name="a", n=1, allow_pickle=True)
     models.start()
@@ -78,6 +80,9 @@ def test_a_model_that_fails_is_the_only_one(tmp_path, models):
         (problem,) = models.problems()
         assert "a.model: it can't be used: " in problem
         assert dict(models)["a"].n_failures == 1
+        (first,) = (each for each in caplog.messages if "predicts with version" in each)
+        assert "b.model: predicts with version 1 of the stream log-events" in first
+        assert first.endswith("newer ones follow")
     finally:
         models.close()
 
@@ -115,5 +120,6 @@ def test_a_pin_of_no_model_is_a_problem(tmp_path, start, caplog):
     publish(tmp_path, n=1)
     api = start(pin=["log-event-0=1"])
     assert "`version_keep` newer ones" in caplog.text
-    reason = "pin: 'log-event-0' is not published; known: log-events-0"
+    reason = "pin: 'log-event-0' is not published; known: log-events-0; see "
+    reason += f"`iln-stream versions {tmp_path / 'models'}`"
     eventually(lambda: api.http.get("/ready").json()["reasons"] == [reason])
