@@ -13,9 +13,8 @@ const BOTTOM = 20;
 const RIGHT = 4;
 
 export class Chart {
-  // options: title; xName, formatX; formatY, formatTick; log; low, high (bounds of y); least (of
-  // the upper bound);
-  // references (y of lines); height, the least if the card is higher.
+  // options: title; xName, formatX; formatY, formatTick; log; low, high (bounds of y); least (of the
+  // upper bound); references (y of lines); height, the least if the card is higher.
   constructor(options) {
     this.options = { formatX: tick, formatY: number, formatTick: tick, ...options };
     this.chosen = null;
@@ -44,9 +43,8 @@ export class Chart {
     this.table.name(title);
   }
 
-  // data: x, ascending numbers; series: name, look (classes), kind (line, dots or band), y, and y0
-  // of a band; now: the value that the legend shows, by default the last; marks: x and text of
-  // what happened, name and look of its line.
+  // data: x, ascending; series: name, look (classes), kind (line, dots or band), y, and y0 of a band;
+  // now: what the legend shows, by default the last value; marks: x, text, name and look of a line;
   // when: the time at an x, which the axis then shows.
   update({ marks = [], when, xName = this.options.xName, formatX = this.options.formatX, ...data }) {
     const { x } = data;
@@ -124,12 +122,9 @@ export class Chart {
     repeat(this.grid, lines, () => drawn("line"), (node, [v, look]) => {
       setAttributes(node, { class: look, x1: left, x2: width - RIGHT, y1: y.at(v), y2: y.at(v) });
     });
-    let xTicks = [];
-    const most = Math.max(2, Math.floor(width / (room * 3.5)));
-    for (let n = most; x.length > 1 && xTicks.length < 3 && n < 3 * most; n += 1) { // round steps may be too long
-      const found = fewer(across.ticks(n), across, left, width - room);
-      if (found.length < 2 || across.at(found[1]) - across.at(found[0]) > 2.4 * room) xTicks = found;
-    }
+    const n = x.length > 1 ? Math.max(2, Math.floor((width - left) / (room * 3))) : 0;
+    const even = () => Array.from({ length: n }, (_, i) => x[0] + ((i + 0.5) * (x.at(-1) - x[0])) / n);
+    const xTicks = xName === "time" ? even() : n ? fewer(across.ticks(n), across, left, width - room) : [];
     const texts = [
       ...yTicks.map((v, i) => ({ x: left - 8, y: y.at(v) + 4, anchor: "end", text: labels[i] })),
       ...xTicks.map((v) => ({ x: across.at(v), y: height - 3, anchor: "middle", text: formatX(v) })),
@@ -158,8 +153,8 @@ export class Chart {
     const index = chosen ?? x.length - 1;
     const shown = series.filter((s) => s.name);
     const items = shown.map((s) => {
-      const value = chosen === null && s.now !== undefined ? s.now : (s.shown ?? s.y)[index];
-      return { s, text: (s.format ?? formatY)(value ?? NaN) };
+      const value = chosen === null && s.now !== undefined ? s.now : (s.shown ?? s.y)[index] ?? NaN;
+      return { s, text: value === null ? "" : (s.format ?? formatY)(value) };
     });
     if (chosen !== null && index >= 0) {
       const here = marksAt(marks, x, index, 1).map((m) => ({ s: null, text: m.text }));

@@ -1,18 +1,18 @@
-// How late labels come, and those that are missing.
+// Late and missing labels.
 
-import { count, duration } from "./format.js";
+import { count, duration, sum } from "./format.js";
 import { List } from "./lists.js";
 import { value } from "./store.js";
 
 export class Delay extends List {
   constructor() {
-    super("delay", "Late labels", "", 3, [{ name: "What" }, { name: "", look: "number" }], "");
+    super("delay", "Late labels", "", 3, [{ name: "What" }, { name: "Now", look: "number" }], "");
   }
 
   update(model) {
     const sorted = model.steps.filter((s) => s.late && s.delay !== null).map((s) => s.delay).sort((a, b) => a - b);
     const waiting = value(model, "iln_pending_events");
-    const expired = Object.values(model.metrics.iln_pending_expired_total ?? {}).reduce((sum, n) => sum + n, 0);
+    const expired = sum(Object.values(model.metrics.iln_pending_expired_total ?? {}));
     const unmatched = value(model, "iln_labels_refused_total", "no_event") ?? 0;
     this.fill([
       ["Median delay", sorted.length > 0 && duration(sorted[sorted.length >> 1])],

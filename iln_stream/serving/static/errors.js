@@ -25,11 +25,11 @@ export class Errors {
     const measure = measures(model)[this.nth];
     if (!this.card.show(measure !== undefined)) return;
     const title = `Windowed ${measure.title}`;
-    for (const chart of [this.errors, this.shares]) chart.name(title);
     this.card.name(title, `${axisOf(model, measure)} of the latest labelled events${measure.isError ? ", on a log scale" : ""}.`);
     this.errors.node.toggleAttribute("hidden", !measure.isError);
     this.shares.node.toggleAttribute("hidden", measure.isError);
     const chart = measure.isError ? this.errors : this.shares;
+    chart.name(title);
     chart.options.unit = measure.id === "mae" ? unitOf(model) : "";
     chart.update(ofCurves(this.range.of(model), measure.windowed));
   }

@@ -2,7 +2,7 @@
 
 import { Card } from "./card.js";
 import { Chart } from "./chart.js";
-import { count, percent } from "./format.js";
+import { count, percent, sum } from "./format.js";
 import { curve, eventsOf, names } from "./store.js";
 
 const METRIC = "iln_expert_weight";
@@ -41,6 +41,6 @@ export class Experts {
 }
 
 function mean(whole) {
-  const values = whole.slice(-Math.ceil(whole.length / 4));
-  return values.reduce((sum, v) => sum + (v ?? 0), 0) / values.length;
+  const latest = whole.slice(-Math.ceil(whole.length / 4));
+  return sum(latest.map((v) => v ?? 0)) / latest.length;
 }

@@ -34,28 +34,21 @@ function figure() {
 }
 
 function scores(model, measure) {
-  const made = (kind, metric) => ({
+  const kinds = [["Windowed", measure.windowed], ["Running", measure.running]];
+  return kinds.slice(0, measure.isError ? 2 : 1).map(([kind, metric]) => ({
     name: `${kind} ${measure.title}`, metric, value: value(model, metric, "model"),
     format: measure.isError ? number : percent, unit: measure.id === "mae" ? unitOf(model) : "", ...against(model, measure, metric),
-  });
-  const windowed = made("Windowed", measure.windowed);
-  const running = made("Running", measure.running);
-  return measure.isError ? [windowed, running] : [windowed];
+  }));
 }
 
-// How much better than the best baseline.
+// How much smaller an error is than that of the best baseline.
 function against(model, measure, metric) {
   const ours = value(model, metric, "model");
   const all = trivial(model, metric).filter(([, v]) => v !== null);
-  if (all.length === 0 || ours === undefined) return {};
-  const [name, best] = all.reduce((a, b) => ((measure.isError ? b[1] < a[1] : b[1] > a[1]) ? b : a));
-  if (!measure.isError) {
-    const points = (ours - best) * 100;
-    return { note: `${Math.abs(points).toFixed(1)} points ${points < 0 ? "below" : "above"} ${words(name)}`, look: points < 0 ? "bad" : "" };
-  }
-  if (!(best > 0)) return {};
+  if (!measure.isError || all.length === 0 || ours === undefined) return {};
+  const [name, best] = all.reduce((a, b) => (b[1] < a[1] ? b : a));
   const saved = 1 - ours / best;
-  return { note: `${share(Math.abs(saved))} ${saved < 0 ? "above" : "below"} ${words(name)}`, look: saved < 0 ? "bad" : "" };
+  return best > 0 ? { note: `${share(Math.abs(saved))} ${saved < 0 ? "above" : "below"} ${words(name)}`, look: saved < 0 ? "bad" : "" } : {};
 }
 
 function counts(model, isAtWork) {

@@ -59,4 +59,6 @@ export function label(value) {
   return typeof value !== "number" ? String(value) : Number.isInteger(value) && Math.abs(value) < 1e6 ? count(value) : number(value);
 }
 
+export const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
+
 export const words = (name) => name.replaceAll("_", " ");

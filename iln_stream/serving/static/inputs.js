@@ -2,7 +2,7 @@
 
 import { Card } from "./card.js";
 import { drawn, element, repeat, setAttributes, setText } from "./dom.js";
-import { number, percent } from "./format.js";
+import { number, percent, sum } from "./format.js";
 import { isClassification, unitOf } from "./task.js";
 
 const MOST = 8;
@@ -27,7 +27,7 @@ export class Inputs {
       shares.set(field, (shares.get(field) ?? 0) + share);
     }
     const ranked = [...shares].sort((a, b) => b[1] - a[1]).slice(0, MOST);
-    const rest = 1 - ranked.reduce((sum, [, share]) => sum + share, 0);
+    const rest = 1 - sum(ranked.map(([, share]) => share));
     if (rest > LEAST) ranked.push(["all others", rest]);
     this.card.name("Relevance of the fields", `How far each field moves the predictions, in 32 remembered events.${isClassification(model) ? "" : size(model)}`);
     const largest = ranked[0][1] || 1;
@@ -40,17 +40,19 @@ export class Inputs {
   }
 }
 
-// Of inputs that are made of a field: its earlier values, the level of the target, parts of a time.
+// The field of which an input is made: an earlier value, a level, a part of a time.
 function fieldOf(name, target) {
   return name === `${target}.level` ? target : name.replace(/\.(lag|mean)_\d+$/, "").replace(/^(time\.\w+)\.(sin|cos)$/, "$1");
 }
 
-// Shares say nothing of how large the whole is: of noise, predictions hardly move.
+// How large the whole is: of noise, predictions hardly move.
 function size(model) {
   const known = model.steps.filter((s) => s.y !== null && Number.isFinite(s.y_pred));
-  const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
-  const spread = (values) => number(mean(values.map((v) => Math.abs(v - mean(values)))));
-  return ` In all, predictions vary by ${spread(known.map((s) => s.y_pred))} ${unitOf(model)}, labels by ${spread(known.map((s) => s.y))}.`.replace(" ,", ",");
+  const [moved, labels] = ["y_pred", "y"].map((name) => {
+    const mean = sum(known.map((s) => s[name])) / known.length;
+    return number(sum(known.map((s) => Math.abs(s[name] - mean))) / known.length);
+  });
+  return ` In all, predictions vary by ${moved} ${unitOf(model)}, labels by ${labels}.`.replace(" ,", ",");
 }
 
 function makeRow() {

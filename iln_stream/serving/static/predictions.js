@@ -1,11 +1,11 @@
 // Predictions against labels, of the latest events.
 
 import { Card } from "./card.js";
+import { element, repeat, setAttributes, setText } from "./dom.js";
 import { Chart } from "./chart.js";
-import { count, label, number, percent, tick } from "./format.js";
+import { count, label, number, percent, sum, tick } from "./format.js";
 import { Range, timeAt } from "./range.js";
 import { eventsOf, value } from "./store.js";
-import { OneSeries, seriesOf } from "./series.js";
 import { isClassification, promotions, unitOf } from "./task.js";
 
 export class Predictions {
@@ -19,7 +19,7 @@ export class Predictions {
     this.range = new Range("predictions", ["256", "10k", "All"], "256", () => this.update(this.model));
     this.card.tool(this.range.node);
     this.series = new OneSeries(() => this.update(this.model));
-    this.card.tool(this.series.node);
+    this.card.tool(this.series.select);
   }
 
   update(model) {
@@ -39,30 +39,30 @@ export class Predictions {
     const marks = promotions(model, "serial");
     const { target } = model.head;
     if (counts) {
-      this.card.name(target ? `Predicted ${target}` : "Predicted classes",
+      this.card.name(`Predicted ${target ?? "classes"}`,
         `Probability of ${label(of)}, the rarer class, by what came: the further apart, the better.`);
       this.rare.update(spread(model.calibration));
       return;
     }
     if (classes) {
-      this.card.name(target ? `Predicted ${target}` : "Predicted classes", "Probability of the predicted class, for each of the latest events.");
+      this.card.name(`Predicted ${target ?? "classes"}`, "Probability of the predicted class, for each of the latest events.");
       this.classes.update({ x, series: classSeries(steps), marks, when });
       return;
     }
     this.numbers.options.unit = unitOf(model);
     const title = target ? `${target}: predictions and labels` : "Predictions and labels";
     const isRecent = this.range.value === "256" || several.size > 0;
-    const apart = isRecent && steps.some((s) => s.late && s.id !== null);
+    const hasIntervals = steps.some((s) => s.interval);
     if (!isRecent) {
       this.card.name(title, `Some of ${this.range.value === "All" ? "all events" : "the latest 10,000 events"}, evenly spaced.`);
       this.numbers.update(sampled(this.range.of(model), promotions(model, "events")));
-    } else if (apart) { // labels come in another order than their events, which follow no course
+    } else if (steps.some((s) => s.late && s.id !== null)) { // labels come in another order than their events, which follow no course
       const sorted = steps.filter((s) => Number.isFinite(s.y_pred)).sort((a, b) => a.y_pred - b.y_pred);
       this.card.name(title, `Labels by what was predicted before they were seen${interval(model, steps)}.`);
-      this.numbers.update({ x: sorted.map((s) => s.y_pred), xName: "predicted", formatX: tick, series: numberSeries(sorted, steps.some((s) => s.interval)) });
+      this.numbers.update({ x: sorted.map((s) => s.y_pred), xName: "predicted", formatX: tick, series: numberSeries(sorted, hasIntervals) });
     } else {
       this.card.name(title, `What was predicted before the label was seen${interval(model, steps)}.`);
-      this.numbers.update({ x, series: numberSeries(steps, steps.some((s) => s.interval)), marks, when });
+      this.numbers.update({ x, series: numberSeries(steps, hasIntervals), marks, when });
     }
   }
 }
@@ -122,14 +122,14 @@ function classSeries(steps) {
   ].filter((s, i) => i < 2 || s.y.some((v) => v !== null));
 }
 
-// Of two classes: how the probability of the rarer one is spread, of those that were it and of others.
+// Of two classes: how the probability of the rarer one is spread, where it came and where not.
 function spread({ of, counts }) {
   const last = 1 + Math.max(...counts.map((each) => each.findLastIndex((n) => n > 0)));
   const width = Math.ceil(last / 25);
   const bins = Array.from({ length: Math.ceil(last / width) + 1 }, (_, i) => i * width);
   const shares = (each) => {
-    const all = each.reduce((sum, n) => sum + n, 0);
-    return { now: count(all), y: bins.map((from) => each.slice(from, from + width).reduce((sum, n) => sum + n, 0) / all) };
+    const all = sum(each);
+    return { now: count(all), y: bins.map((from) => sum(each.slice(from, from + width)) / all) };
   };
   const format = (v) => (typeof v === "string" ? v : percent(v));
   const [were, others] = counts.map(shares);
@@ -139,6 +139,8 @@ function spread({ of, counts }) {
   ] };
 }
 
+export const seriesOf = (step) => step.series?.join(", ") ?? "";
+
 export function verdict(step) {
   if (step.y === null) return "open";
   return String(step.y) === String(step.y_pred) ? "right" : "wrong";
@@ -147,4 +149,27 @@ export function verdict(step) {
 function described(step) {
   const truth = verdict(step) === "wrong" ? `, was ${label(step.y)}` : "";
   return `${label(step.y_pred)} ${percent(step.p)}${truth}`;
+}
+
+// With more, each has too few of the latest events.
+const MOST_SERIES = 16;
+
+class OneSeries {
+  constructor(onChange) {
+    this.select = element("select", { class: "range", "aria-label": "Series that the chart shows" });
+    this.select.addEventListener("change", () => { this.chosen = this.select.value; onChange(); });
+  }
+
+  // Offers these series, the first one unless another is chosen.
+  offer(several) {
+    const names = ["", ...several].sort();
+    this.select.toggleAttribute("hidden", names.length < 3);
+    repeat(this.select, names, () => element("option"), (option, name) => {
+      setAttributes(option, { value: name });
+      setText(option, name || "all series");
+    });
+    if (!names.includes(this.chosen)) this.chosen = names.length > MOST_SERIES ? "" : names.at(1) ?? "";
+    if (this.select.value !== this.chosen) this.select.value = this.chosen;
+    return (step) => this.chosen === "" || seriesOf(step) === this.chosen;
+  }
 }

@@ -2,7 +2,7 @@
 
 import { Card } from "./card.js";
 import { drawn, element, repeat, setAttributes, setText } from "./dom.js";
-import { count, moment, number, signed, words } from "./format.js";
+import { count, number, signed, words } from "./format.js";
 import { value } from "./store.js";
 import { axisOf, colour, learnerName, measures, trivial } from "./task.js";
 
@@ -22,8 +22,7 @@ export class Standings {
     const table = element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Who predicts best, as a table" },
       element("table", {}, element("caption", { class: "visually-hidden" }, "Who predicts best"),
         element("thead", {}, element("tr", {}, ...heads)), this.body));
-    this.promotions = element("p", { class: "muted promotions" });
-    this.card = new Card("standings", "Who predicts best", "", 5, table, this.promotions);
+    this.card = new Card("standings", "Who predicts best", "", 5, table);
     this.node = this.card.node;
   }
 
@@ -32,13 +31,12 @@ export class Standings {
     const isContest = model.contenders.length > 0;
     const [measure] = measures(model);
     this.card.name("Who predicts best", isContest
-      ? `${axisOf(model, measure)}. Evidence: an interval for how much lower a challenger's loss is than the champion's; right of zero, it is better. It takes hundreds of events or more to decide.`
+      ? `${axisOf(model, measure)}. Evidence: an interval for how much lower a challenger's loss is than the champion's; right of zero, it is better. To decide takes hundreds of events.`
       : `${axisOf(model, measure)}; baselines look at no input.`);
     this.evidenceHead.toggleAttribute("hidden", !isContest);
     const rows = [...(isContest ? contest(model, measure) : alone(model, measure)), ...baselineRows(model, measure)];
     const bound = Math.max(0.02, ...model.contenders.flatMap((c) => [Math.abs(c.lower ?? 0), Math.abs(c.upper ?? 0)]));
     repeat(this.body, rows, makeRow, (row, r) => updateRow(row, r, isContest, bound));
-    setText(this.promotions, promotions(model));
   }
 }
 
@@ -116,12 +114,4 @@ function updateRow(row, r, isContest, bound) {
 function soFar({ windowed, champion }) {
   if (!Number.isFinite(windowed) || !Number.isFinite(champion)) return "none yet";
   return `undecided: ${windowed < champion ? "better" : windowed > champion ? "worse" : "the same"} so far, needs more events`;
-}
-
-function promotions(model) {
-  const by = Object.entries(model.metrics.iln_promotions_total ?? {}).filter(([, n]) => n > 0);
-  if (by.length === 0) return "";
-  const last = model.commands.at(-1);
-  const latest = last ? `; the latest by command: ${last.contender}, at offset ${count(last.offset)}, ${moment(last.time ?? NaN)}` : "";
-  return `Promotions: ${by.map(([reason, n]) => `${count(n)} by ${reason}`).join(", ")}${latest}`;
 }

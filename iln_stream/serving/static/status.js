@@ -24,7 +24,7 @@ export class Status {
     if (page.state === "gone") {
       return run?.state === "ended"
         ? ["ended", `Ended at ${clock(page.since)}`]
-        : ["gone", `The learner can't be reached since ${clock(page.since)}${refusal(page.problem)}`];
+        : ["gone", `The learner can't be reached since ${clock(page.since)}`];
     }
     if (page.state !== "reached" || run === null) return ["connecting", "Connecting"];
     if (run.state.includes("compiling")) return ["connecting", "Getting ready"];
@@ -36,11 +36,4 @@ export class Status {
   }
 }
 
-// Whether the learner compiles, learns history or warms up challengers.
 export const isPreparing = (run) => /compiling|learning the history|warming up/.test(run.state);
-
-// What a learner answers that runs, but gives no data.
-function refusal(problem) {
-  const found = / answers (\d+)/.exec(problem ?? "");
-  return found ? `: it answers ${found[1]}` : "";
-}

@@ -3,7 +3,7 @@
 import { element, repeat, setAttributes, setText } from "./dom.js";
 
 export class Table {
-  // columns: name, look (classes of its cells), and whether it is hidden while it is empty.
+  // columns: name, look (classes), isOptional (hidden while empty).
   constructor(caption, columns) {
     this.columns = columns;
     this.heads = columns.map((c) => element("th", { scope: "col", class: c.look ?? "" }, c.name));

@@ -44,9 +44,8 @@ export function isClassification(model) {
 // The share of the latest 256 records, or since the oldest letter known, that are dead letters.
 export function unreadShare({ steps, dead_letters: letters }) {
   const last = Math.max(steps.at(-1)?.serial ?? 0, letters.at(-1)?.serial ?? 0);
-  const recent = letters.filter((letter) => letter.serial > last - 256);
-  const learned = Math.min(last, recent.length === letters.length && letters.length >= 50 ? last - letters[0].serial : 256);
-  return recent.length / (recent.length + learned || 1);
+  const n = letters.filter((letter) => letter.serial > last - 256).length;
+  return n / (n + Math.min(last, n < 50 ? 256 : last - letters[0].serial) || 1);
 }
 
 // The name of the learner, as it stands beside those of baselines and contenders.

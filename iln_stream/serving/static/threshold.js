@@ -2,10 +2,8 @@
 
 import { Card } from "./card.js";
 import { element, setText } from "./dom.js";
-import { count, label, number, percent } from "./format.js";
+import { count, label, number, percent, sum } from "./format.js";
 import { value } from "./store.js";
-
-const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
 
 export class Threshold {
   constructor() {
@@ -31,7 +29,7 @@ export class Threshold {
     const name = label(of);
     const [were, others] = counts.map(sum);
     const base = were / (were + others);
-    if (!this.isMoved) this.slider.value = base; // 50% would say nothing of a rare class
+    if (!this.isMoved) this.slider.value = base;
     const at = Number(this.slider.value);
     const n = counts.map((each) => {
       const said = sum(each.slice(Math.round(100 * at)));

@@ -1,4 +1,4 @@
-// One sentence on top: whether the model is any good, whether that holds, whether it is up to date, and what to do.
+// One sentence on top: is the model any good, does that hold, is it up to date, and what to do.
 
 import { setAttributes, setText } from "./dom.js";
 import { count, duration, share, words } from "./format.js";
@@ -12,10 +12,8 @@ const DOUBLED = 2;
 export const CHANGED = 1.5;
 const LATE = 60;
 
-// Errors that differ by less than this share are about the same.
+// A share of errors that is no difference, and of dead letters that is worth a look.
 const ALIKE = 0.01;
-
-// Of recent records, a share that is worth a look; ten times as many are bad.
 export const FEW = 0.01;
 
 const WEAK = "don't use it before you know why: do inputs arrive as before?";
@@ -49,13 +47,15 @@ function better(model) {
   const ours = value(model, measure.windowed, "model");
   const found = trivial(model, measure.windowed).filter(([, v]) => v !== null);
   const n = value(model, "iln_labelled_events_total") ?? 0;
-  if (ours === undefined || found.length === 0) return n > 0 ? null
-    : { text: "no label is known yet", ...(value(model, "iln_events_total") >= YOUNG ? { look: "warning", todo: "see whether labels come" } : { look: "good" }) };
+  if (ours === undefined || found.length === 0) {
+    const look = value(model, "iln_events_total") >= YOUNG ? "warning" : "good";
+    return n > 0 ? null : { text: "no label is known yet", look, todo: "see whether labels come" };
+  }
   const [name, best] = found.reduce((a, b) => (b[1] < a[1] ? b : a));
   const called = CALLED[name] ?? words(name);
-  if (best === 0 && ours > 0) return { text: `worse than ${called}, which makes no error`, look: n < YOUNG ? "good" : "bad", todo: n < YOUNG ? "" : WEAK };
-  const saved = ours > 0 ? 1 - ours / best : best > 0 ? 1 : 0;
-  const than = Math.abs(saved) < ALIKE ? "about as good as" : `${share(Math.abs(saved))} ${saved > 0 ? "better" : "worse"} than`;
+  const saved = best > 0 ? 1 - ours / best : ours > 0 ? -Infinity : 0;
+  const much = Number.isFinite(saved) ? `${share(Math.abs(saved))} ` : "";
+  const than = Math.abs(saved) < ALIKE ? "about as good as" : `${much}${saved > 0 ? "better" : "worse"} than`;
   if (n < YOUNG) return { text: `${than} ${called}, after ${count(n)} labels`, look: "good" };
   const look = LOOKS[saved >= ALIKE ? 0 : saved > -ALIKE ? 1 : 2];
   return { text: `lately ${than} ${called}`, look, todo: { bad: WEAK, warning: "see whether inputs tell more" }[look] };

@@ -210,7 +210,7 @@ def test_a_classification_shows_what_the_metrics_say(classification, show):
         "infinite-layer-classifier": formatted(page, "percent", said[accuracy, "model"]),
         "majority class": formatted(page, "percent", said[accuracy, "majority_class"]),
     }
-    assert "20 events wait for a label" in page.locator("#delay").inner_text()
+    assert "Events that wait\t20" in page.locator("#delay").inner_text()
     assert page.locator("#events tbody tr").filter(has_text="no label yet").count() > 0
     assert "late" in page.locator("#events").inner_text()
 
@@ -356,7 +356,6 @@ def test_a_contest_shows_who_predicts_best(tmp_path, run, show):
     shows(page, "iln_events_total", 560)
     champion = page.locator("#standings tr").filter(has_text="champion")
     assert champion.inner_text().startswith("linear")
-    assert "linear" in page.locator("#standings .promotions").inner_text()
     version = json.loads(httpx.get(f"{first.metrics_url}/live", trust_env=False).text)["models"][0]
     versions = {each["name"]: each["version"] for each in version["contenders"]}
     assert len(set(versions.values())) == len(versions) == 4

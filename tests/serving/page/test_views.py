@@ -233,7 +233,10 @@ def test_the_verdict_has_a_next_step(waiting, page_of, show):
     says["models"] = answer(5000, 4800, letters=1)  # a single one is no reason to worry
     becomes(f"{good}; up to date; nothing to do.", "good")
     says["models"] = answer(5000, lag=70_000)
-    becomes(f"{good}; 70,000 records behind and not catching up; choose a faster profile, or workers.", "warning")
+    becomes(
+        f"{good}; 70,000 records behind and not catching up; choose a faster profile, or workers.",
+        "warning",
+    )
     says["models"] = answer(
         5000,
         iln_pending_events=3,
@@ -243,7 +246,9 @@ def test_the_verdict_has_a_next_step(waiting, page_of, show):
             "time.hour.cos": 0.1, "tank.level": 0.05,
         },
     )  # fmt: skip
-    page.locator("#delay header", has_text="3 events wait for a label. 176 expired.").wait_for()
+    page.locator("#delay tbody tr").nth(1).wait_for()
+    late = page.locator("#delay tbody tr").all_inner_texts()
+    assert late == ["Events that wait\t3", "Events that expired\t176"]
     bars = [row.split() for row in page.locator("#inputs tbody tr").all_inner_texts()]
     assert [(row[0], row[-1]) for row in bars] == [
         ("rentals", "50%"), ("time.hour", "20%"), ("tank.level", "5%"), ("all", "25%"),
