@@ -10,7 +10,8 @@ export class Delay extends List {
   }
 
   update(model) {
-    const sorted = model.steps.filter((s) => s.late && s.delay !== null).map((s) => s.delay).sort((a, b) => a - b);
+    const late = model.steps.filter((s) => s.late);
+    const sorted = late.map((s) => s.delay).filter((v) => v !== null).sort((a, b) => a - b);
     const waiting = value(model, "iln_pending_events");
     const expired = sum(Object.values(model.metrics.iln_pending_expired_total ?? {}));
     const unmatched = value(model, "iln_labels_refused_total", "no_event") ?? 0;
@@ -20,7 +21,7 @@ export class Delay extends List {
       ["Events that expired", expired > 0 && count(expired)],
       ["Labels without an event", unmatched > 0 && count(unmatched)],
     ].filter(([, text]) => text));
-    // The delay of a forecast is its horizon.
-    this.card.show(expired + unmatched > 0 || (sorted.length ? sorted[0] < sorted.at(-1) : waiting !== undefined));
+    // Forecasts, whose delay is the horizon, have no ids.
+    this.card.show(expired + unmatched > 0 || (late.length ? late.some((s) => s.id !== null) : waiting !== undefined));
   }
 }

@@ -9,26 +9,21 @@ PROCESS = "{{instance}} {{worker}}"
 
 def of_process(job: str, more: str = "") -> tuple[Graph, ...]:
     """Return time and memory of the processes of a job."""
-    whose = job.removeprefix("iln-")
+    whose, chosen = job.removeprefix("iln-"), f'{{job="{job}"{more}}}'
     return (
         Graph(
             f"CPU of the {whose}",
             "Share of a core that each process uses.\n\nHealthy: below 1 for a learner without "
             "workers. At 1 with a lag: it needs a faster profile or more workers.",
             PercentUnit,
-            (
-                Query(
-                    f'rate(process_cpu_seconds_total{{job="{job}"{more}}}[$__rate_interval])',
-                    PROCESS,
-                ),
-            ),
+            (Query(f"rate(process_cpu_seconds_total{chosen}[$__rate_interval])", PROCESS),),
         ),
         Graph(
             f"Memory of the {whose}",
             "Resident memory of each process.\n\nHealthy: level once the learner's budgets are "
             "full. A straight line: report it.",
             BytesIEC,
-            (Query(f'process_resident_memory_bytes{{job="{job}"{more}}}', PROCESS),),
+            (Query(f"process_resident_memory_bytes{chosen}", PROCESS),),
         ),
     )
 
