@@ -233,7 +233,10 @@ def test_the_verdict_has_a_next_step(waiting, page_of, show):
     says["models"] = answer(5000, 4800, letters=1)  # a single one is no reason to worry
     becomes(f"{good}; up to date; nothing to do.", "good")
     says["models"] = answer(5000, lag=70_000)
-    becomes(f"{good}; 70,000 records behind and not catching up; choose a faster profile, or workers.", "warning")
+    becomes(
+        f"{good}; 70,000 records behind and not catching up; choose a faster profile, or workers.",
+        "warning",
+    )
     says["models"] = answer(
         5000,
         iln_pending_events=3,
