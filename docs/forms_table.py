@@ -19,6 +19,7 @@ FORMS: tuple[tuple[str, str, str, dict[str, str], float | str], ...] = (
     ("a footnote", "12.3p", "amount in p", {}, 12.3),
     ("per cent", "5.3%", "amount in %", {}, 5.3),
     ("K, M or B", "69.21K", "amount", {}, 69210.0),
+    ("thousands in words", "69 Tsd. €", "amount in €", {}, 69000.0),
     ("dots between thousands", "1.204", "number", {"decimal": ","}, 1204.0),
     ("no decimals", "1'204.-", "amount", {}, 1204.0),
     ("parentheses", "(10.2)", "amount", {}, -10.2),
@@ -82,6 +83,7 @@ FORMS: tuple[tuple[str, str, str, dict[str, str], float | str], ...] = (
     ("ticks of .NET", "639054576000000000", "time ticks since 0001-01-01", {}, 1769860800.0),
     ("ticks of Windows", "134143344000000000", "time ticks since 1601-01-01", {}, 1769860800.0),
     ("short year, month", "2601", "time %y%m", {}, 1767225600.0),
+    ("modified Julian days", "61071.5", "time days since 1858-11-17", {}, 1769860800.0),
     ("days since 1970", "20484", "time days since 1970-01-01", {}, 1769817600.0),
 )
 """What it is, an example, the type of its field, other settings, and how it is read."""
