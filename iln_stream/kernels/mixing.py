@@ -185,9 +185,14 @@ def score(state, p, mixture, label, w):  # type: ignore[no-untyped-def]
     """Score the experts by w times the linearised regrets p_k(y) / mixture(y) - 1, at most 5."""
     for k in range(p.shape[0]):
         r = min(p[k, label] / mixture[label] - 1.0, LARGEST_REGRET)
+        if abs(r) < LEAST_REGRET:  # one that adopts the mixture; a lone class
+            r = 0.0
         regret(state, k, w * r, DISCOUNT)
     normalise(state)
 
+
+LEAST_REGRET = 1e-12
+"""A smaller one is rounding, and would get all weight where no other is positive."""
 
 LARGEST_RATIO = 8.0
 """Log ratios are clipped here."""

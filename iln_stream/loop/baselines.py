@@ -165,6 +165,7 @@ class PastLabels:
         """Remember a label that it `wants`; of many, the oldest is forgotten."""
         labels = self.labels
         labels[time] = y, known_at
+        labels.move_to_end(time)  # the last one says what is due, also once restored
         self.due = time + LEAST_GAP
         while len(labels) > self.most:
             labels.popitem(last=False)

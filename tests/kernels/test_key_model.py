@@ -89,7 +89,8 @@ class Key:
         if not frozen:
             law.bins *= 0.9995
             place = 8 * math.log2(max(off / max(expected, 1e-30), 1e-6)) + 48
-            law.bins[96 * (y >= p @ w) + int(np.clip(place, 0, 95))] += 1
+            above = y - p @ w >= -1e-12 * abs(y)  # of the first event they are equal
+            law.bins[96 * above + int(np.clip(place, 0, 95))] += 1
         most = 10 * expected
         self.errors = 0.98 * self.errors + (min(off, most) if most > 0 else off)
         self.weights = 0.98 * self.weights + 1

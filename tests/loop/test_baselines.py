@@ -202,18 +202,20 @@ STEPS = [
     *(step(None, str(n)) for n in range(40, 60)),
     *(step(float(n % 5), str(n), late=True) for n in range(45, 60, 2)),
     *(step(float(n % 3))._replace(time=3600.0 * n) for n in range(90)),
+    *(step(3.0)._replace(time=time) for time in (9e5, 36.0, 9e5, 4e5)),  # one comes again
 ]
 
 
 @pytest.mark.parametrize("task", [Regression(), Classification()], ids=lambda task: task.name)
-def test_a_restored_state_goes_on_bit_for_bit(task):
+@pytest.mark.parametrize("until", [50, -1])
+def test_a_restored_state_goes_on_bit_for_bit(task, until):
     """Scores and predictions go through a file, and continue with the same bits."""
     whole, first, second = (task.baselines(15) for _ in range(3))
     whole.update(STEPS)
-    for each in STEPS[:50]:
+    for each in STEPS[:until]:
         first.update([each])
     second.restore(from_bytes(to_bytes(first.state())))
-    second.update(STEPS[50:])
+    second.update(STEPS[until:])
     assert to_bytes(second.state()) == to_bytes(whole.state())
     assert read(second) == read(whole)
 

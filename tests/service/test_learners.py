@@ -155,7 +155,7 @@ def test_a_horizon_determines_the_step(learner, options, step):
     [
         (
             "shrinking",
-            "give infinite-layer, infinite-layer-classifier, pool, shrinking-gradient",
+            "did you mean shrinking-gradient",
         ),
         ("river.linear_model:Regression", "has no attribute 'Regression'"),
         ("no_such_package:model", "No module named 'no_such_package'"),

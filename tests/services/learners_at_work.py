@@ -26,6 +26,7 @@ from iln_stream.loop import (
     Regression,
     Step,
 )
+from iln_stream.loop.forgetting import Forgets, Forgotten
 from iln_stream.loop.learning import LearningCheck
 from iln_stream.loop.metrics import Metrics, ModelMetrics, label_metrics
 from iln_stream.loop.progress import HistoryProgress
@@ -175,6 +176,8 @@ def _loop(
         listeners.append(check)
         metrics.export(watched.labels, check.metrics())
         metrics.export(watched.labels, HistoryProgress(n_files=1).metrics())
+        forgets = Forgets(Forgotten(folder), (parse_json, None), {}, 10)
+        metrics.export(watched.labels, forgets.metrics())
         metrics.export(watched.labels, [retries_metric(lambda: 0.0)])
         metrics.export(watched.labels, label_metrics(_two_logs(folder / "log.db")))
     metrics.export(watched.labels, decoder.metrics())

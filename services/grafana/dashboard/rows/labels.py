@@ -39,10 +39,14 @@ GRAPHS = (
     Graph(
         "Refused labels",
         "Labels per second that became dead letters: *no_event*, none with their id waited; "
-        "*corrected*, another label of the same event was learned before.\n\nHealthy: 0. Above: "
-        "the sender of labels uses other ids, or events expire before their labels come.",
+        "*corrected*, another label of the same event was learned before. And ids of forgotten "
+        "events that are not remembered any more.\n\nHealthy: 0. Above: the sender of labels uses "
+        "other ids, or events expire before their labels come.",
         CountsPerSecond,
-        (Query(rate("iln_labels_refused_total"), f"{LEARNER} {{{{reason}}}}"),),
+        (
+            Query(rate("iln_labels_refused_total"), f"{LEARNER} {{{{reason}}}}"),
+            Query(rate("iln_forgotten_ids_evicted_total"), f"{LEARNER} ids of forgotten events"),
+        ),
     ),
     Graph(
         "Lag of the labels",
