@@ -170,7 +170,10 @@ RUNS = {
         deliveries, 4000, (*AT, "delivery", "--target-unit", "min", "--id-field", "order",
         "--pending-events", "1000", "--pending-seconds", "7200", *INTERVALS, *TWO, *STATE),
     ),
-    "page_series": (shops, 8000, (*AT, "sold", "--series", "shop", "--horizon", "1", *INTERVALS)),
+    "page_series": (
+        shops, 8000, (*AT, "sold", "--series", "shop", "--horizon", "1", *INTERVALS,
+        "--lags", '{"sold": [24, 168]}', "--time-features", "hour,weekday"),
+    ),
 }  # fmt: skip
 """Pictures, with the stream, how many of its items are there at first, and the flags."""
 

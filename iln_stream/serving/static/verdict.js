@@ -16,7 +16,7 @@ const LATE = 60;
 const ALIKE = 0.01;
 export const FEW = 0.01;
 
-const WEAK = "don't use it before you know why: do inputs arrive as before?";
+const WEAK = "before you use it, see whether inputs arrive as before";
 const LOOKS = ["good", "warning", "bad"];
 const CALLED = {
   last_value: "repeating the last value", running_mean: "the mean label", median: "the median label",
