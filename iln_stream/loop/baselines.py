@@ -266,14 +266,17 @@ class Median(Baseline):
         self.n_seen = 0
         self._now = 0.0
 
-    def error(self, y: float) -> float:
-        """Return its error of a label, and learn the label."""
-        error = abs(self._now - y)
-        self._latest.append(y)
-        self.n_seen += 1
-        if self.n_seen < 64 or self.n_seen % 64 == 0:
-            self._now = median(self._latest)
-        return error
+    def score(self, labels: Sequence[float], weights: Sequence[float] | None) -> None:
+        """Score it on each of these labels, and learn them."""
+        now, latest, n, errors = self._now, self._latest, self.n_seen, []
+        for y in labels:
+            errors.append(abs(now - y))
+            latest.append(y)
+            n += 1
+            if n < 64 or n % 256 == 0:
+                now = median(latest)
+        self._now, self.n_seen = now, n
+        self.add(errors, weights)
 
     def state(self) -> StateDict:
         own = {"latest": np.array(self._latest), "n_seen": self.n_seen, "now": self._now}
@@ -371,8 +374,8 @@ class RegressionBaselines(Baselines):
         trivial = self._trivial
         mean_errors: list[float] = []
         last_errors: list[float] = []
-        median_errors: list[float] = []
-        past, error_of_median = self._past, self.median.error
+        labels: list[float] = []
+        past = self._past
         for step in steps:
             if step.loss is None:
                 continue
@@ -382,7 +385,7 @@ class RegressionBaselines(Baselines):
             mean, last = step.baselines or trivial.now
             mean_errors.append(abs(mean - y))
             last_errors.append(abs(last - y))
-            median_errors.append(error_of_median(y))
+            labels.append(y)
             trivial.learn(y, step.weight)
             if (time := step.time) is not None:
                 if time - past.first >= PERIODS["day_before"]:
@@ -393,7 +396,7 @@ class RegressionBaselines(Baselines):
         weights = weights_of([step for step in steps if step.loss is not None])
         self.by_name["running_mean"].add(mean_errors, weights)
         self.by_name["last_value"].add(last_errors, weights)
-        self.median.add(median_errors, weights)
+        self.median.score(labels, weights)
         for each in self.seasonal.values():
             each.count()
 
