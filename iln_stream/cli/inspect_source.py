@@ -134,26 +134,12 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     n_read = len(found)
     known = {e.name: {"None", *settings.null_values} for e in shown if e.n_distinct <= 1}
     if known and n_read >= n_records and Path(stream.address).is_file():
-        parse, n_read = parser_of(settings, stream), n_records
-
-        def is_other(record: Record) -> bool:
-            """Return whether a field that had one value has another one, as a rare class."""
-            nonlocal n_read
-            n_read += 1
-            with suppress(MalformedError):
-                values = flatten(parse(record.payload))
-                new = {n: v for n in known if (v := str(values.get(n)).strip()) not in known[n]}
-                for name, value in new.items():
-                    known[name].add(value)
-                    if len(known[name]) > _MOST_VALUES:
-                        del known[name]
-                return bool(new)
-            return False
-
+        others = _OtherValues(parser_of(settings, stream), known)
         for each in map(flatten, found):
             for name in known:
                 known[name].add(str(each.get(name)))
-        found = _read(settings, stream, n_records, None, is_other)
+        found = _read(settings, stream, n_records, None, others)
+        n_read = n_records + others.n_read
         found = [_renamed(each, ids) for each in found] if ids and late else found
         shown = inspect_fields(found, _mapping(fields_given, settings))
     notation = Notation(settings.decimal, settings.date_order)
@@ -213,6 +199,29 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         _print(out, text, soft_wrap=True)
     for remark in remarks(shown, fields_given, n_read, labels_by_id=late is not None):
         _print(out, f"# {remark}", soft_wrap=True)
+
+
+class _OtherValues:
+    """Chooses records in which a field that had one value has another one, as a rare class."""
+
+    def __init__(
+        self, parse: Callable[[Any], Mapping[str, Any]], known: dict[str, set[str]]
+    ) -> None:
+        self._parse, self._known, self.n_read = parse, known, 0
+
+    def __call__(self, record: Record) -> bool:
+        """Return whether a value is new; a field that has too many is left alone from then on."""
+        known = self._known
+        self.n_read += 1
+        with suppress(MalformedError):
+            values = flatten(self._parse(record.payload))
+            new = {n: v for n in known if (v := str(values.get(n)).strip()) not in known[n]}
+            for name, value in new.items():
+                known[name].add(value)
+                if len(known[name]) > _MOST_VALUES:
+                    del known[name]
+            return bool(new)
+        return False
 
 
 def _renamed(fields: Mapping[str, Any], ids: tuple[str, str]) -> Mapping[str, Any]:

@@ -131,7 +131,7 @@ class Forgets:
         if has and event_id is not None:
             if self.on_event is not None:
                 self.on_event(event_id)
-            if not self._knows(event_id):
+            if self._size and not self._knows(event_id):
                 self._later[self._forgotten.digest(event_id)] = None
         if len(self._later) > self._size:
             del self._later[next(iter(self._later))]

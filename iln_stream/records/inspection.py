@@ -641,8 +641,8 @@ def _are_codes(numbers: Sequence[float | None], labels: Sequence[float | None]) 
     means = [(fmean(a), fmean(b)) for a, b in halves]
     chance = fmean(pvariance([*a, *b]) / (len(a) + len(b)) for a, b in halves)
     differ = pvariance([fmean([*a, *b]) for a, b in halves])
-    shared = covariance(*zip(*means, strict=True)) if len(means) > 1 else 0.0
-    jump = fmean((a[0] - b[0]) * (a[1] - b[1]) for a, b in pairwise(means)) if shared else 0.0
+    shared = covariance(*zip(*means, strict=True))
+    jump = fmean((a[0] - b[0]) * (a[1] - b[1]) for a, b in pairwise(means))
     return differ > 4 * chance and shared > differ / 2 and jump > 1.2 * shared
 
 

@@ -16,11 +16,12 @@ from support.saved_state import Saved, saved
 from iln_stream.errors import RefusedError
 from iln_stream.loop import PrequentialLoop
 from iln_stream.loop.forgetting import Forgets, Forgotten
+from iln_stream.records.parsing import parse_json
 from iln_stream.service import Service, Settings, rebuild
 from iln_stream.service.rebuild import Erasure
 from iln_stream.service.streams import readers, source_stream
 from iln_stream.settings import SettingsError
-from iln_stream.streams import NewRecord
+from iln_stream.streams import NewRecord, Record, StreamPartition
 from iln_stream.streams.sqlite import SqliteLog, create_topic, erase
 
 WHO = "card-of-mine-17"
@@ -333,3 +334,13 @@ def test_what_to_forget(logs: tuple[Path, Path], value: str) -> None:
     with pytest.raises(SettingsError, match=f"--forget {value}: give "):
         rebuild(settings(logs[0]), erasure=Erasure([value]))
     assert not (logs[0].parent / "state" / "forgotten.json").exists()
+
+
+def test_without_late_labels_no_id_is_remembered(tmp_path: Path) -> None:
+    """Where no label comes by itself, ids that are not remembered are no loss to be counted."""
+    forgotten = Forgotten(tmp_path)
+    forgotten.add("card", "c17")
+    forgets = Forgets(forgotten, (parse_json, "id"), {}, None)
+    record = Record(0, b'{"card": "c17", "id": "a"}', StreamPartition("log", 0))
+    assert forgets(record)
+    assert forgets.state() == {"ids": [], "n_evicted": 0}
