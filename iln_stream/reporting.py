@@ -88,10 +88,11 @@ def errors_metric(read: Callable[[], Samples]) -> MetricSpec:
         "iln_error",
         "gauge",
         "Mean error. measure: mae (|prediction - y|), loss (as iln_running_loss; of contenders "
-        "half the squared error, or the log loss) or accuracy. over: the last window of labelled "
-        "events, or all since the model was created or the contender joined. of: the model, a "
-        "baseline that looks at no input (running_mean, last_value, median, day_before, "
-        "week_before, class_frequencies, majority_class), or a contender.",
+        "half the squared error, or the log loss) or misclassification (the share of wrong "
+        "classes). over: the last window of labelled events, or all since the model was created or "
+        "the contender joined. of: the model, a baseline that looks at no input (running_mean, "
+        "last_value, median, day_before, week_before, class_frequencies, majority_class), or a "
+        "contender.",
         read,
         ("measure", "over", "of"),
     )

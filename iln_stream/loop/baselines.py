@@ -530,8 +530,8 @@ class ClassificationBaselines(Baselines):
         return {
             ("loss", "window", "class_frequencies"): frequencies.windowed,
             ("loss", "all", "class_frequencies"): frequencies.running,
-            ("accuracy", "window", "majority_class"): 1.0 - majority.windowed,
-            ("accuracy", "all", "majority_class"): 1.0 - majority.running,
+            ("misclassification", "window", "majority_class"): majority.windowed,
+            ("misclassification", "all", "majority_class"): majority.running,
         }
 
     def summary(self, scores: Scores, *, recent: bool) -> str:

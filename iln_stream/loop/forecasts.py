@@ -478,7 +478,7 @@ class Forecasts:
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics."""
         of_series = MetricSpec(
-            "iln_series_error",
+            "iln_series_error_ratio",
             "gauge",
             "Quantiles, over the series, of the mean |error| of about the last 100 forecasts "
             "divided by the mean size of their labels.",

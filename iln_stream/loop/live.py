@@ -291,7 +291,7 @@ class SampledCurves:
         return column
 
 
-_OF_0_2 = re.compile("iln_(baseline_|windowed_|running_)+(mae|loss|accuracy)")
+_OF_0_2 = re.compile("iln_(baseline_|windowed_|running_)+(mae|loss)")
 _RENAMED_SINCE = {
     "iln_drift": "iln_recent_error_ratio",
     "iln_interval_coverage": "iln_interval_coverage_ratio/observed",
@@ -299,7 +299,7 @@ _RENAMED_SINCE = {
 
 
 def renamed(name: str, label: str | None) -> _Column:
-    """Return the name of a curve that release 0.2 sampled; those of contenders begin anew.
+    """Return the name of a curve of release 0.2; those of contenders and accuracy begin anew.
 
     Examples
     --------

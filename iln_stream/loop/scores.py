@@ -363,13 +363,9 @@ class Scores:
         return {
             ("loss", "window", "model"): self.window_loss.mean,
             ("loss", "all", "model"): self.running_loss,
-            (self.measure, "window", "model"): self.measured(self.window_error.mean),
-            (self.measure, "all", "model"): self.measured(self.running_error),
+            (self.measure, "window", "model"): self.window_error.mean,
+            (self.measure, "all", "model"): self.running_error,
         }
-
-    def measured(self, error: float) -> float:
-        """Return what is exported of a mean error."""
-        return error
 
     def calibration(self) -> dict[str, Any] | None:
         """Return the `reliability` of the window; None: there are no probabilities."""
@@ -414,14 +410,13 @@ class RegressionScores(Scores):
 
 
 class ClassificationScores(Scores):
-    """Log loss and accuracy, and over the window also ranking, Brier score and calibration.
+    """Log loss and misclassification; over the window also ranking, Brier score, calibration.
 
     The predicted class is the most probable one. Events that were predicted before any class was
     known count for none of them. Measures over the window are computed when they are read.
     """
 
-    error_name = "misclassification"
-    measure = "accuracy"
+    error_name = measure = "misclassification"
 
     def __init__(self, window: int = 1000, flags: Sequence[FlagSpec] = ()) -> None:
         super().__init__(window, flags)
@@ -438,10 +433,6 @@ class ClassificationScores(Scores):
     def errors(self, steps: Sequence[Step]) -> list[float]:
         """Return 0 for each step whose most probable class is y, else 1."""
         return [float(_most_probable(step.y_pred) != step.y) for step in steps]
-
-    def measured(self, error: float) -> float:
-        """Return the accuracy."""
-        return 1.0 - error
 
     def metrics(self) -> Sequence[MetricSpec]:
         of_probabilities = MetricSpec(

@@ -79,7 +79,7 @@ def test_majority_class():
     baselines.update([step(y) for y in ["a", "a", "b", "b", "b", "b"]])
     # No class; a, a, a, a predicted; then b.
     assert running(baselines)["majority_class"] == pytest.approx(4 / 6)
-    assert read(baselines)["accuracy", "all", "majority_class"] == pytest.approx(2 / 6)
+    assert read(baselines)["misclassification", "all", "majority_class"] == pytest.approx(4 / 6)
 
 
 def test_a_late_label_is_compared_with_what_was_known_at_the_prediction():

@@ -68,7 +68,7 @@ def test_each_series_gets_its_own_values(path: Path) -> None:
         last = worker.watched.baselines.by_name["last_value"].running
         assert last < 400.0 / 4  # that of another series would be off by hundreds
         assert worker.watched.scores.n_labelled in (4 * 299, 4 * 297)
-        (metric,) = (m for m in worker.loop.late.metrics() if m.name == "iln_series_error")
+        (metric,) = (m for m in worker.loop.late.metrics() if m.name == "iln_series_error_ratio")
         assert metric.read()["0.5"] < 0.2
 
 

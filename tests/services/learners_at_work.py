@@ -130,7 +130,10 @@ def _of_series() -> list[MetricSpec]:
     forecasts = Forecasts(Horizon.of("1"), Regression(), several=True)
     forecasts._of(("a",)).score(1.0, 2.0)
     inputs = SeriesInputs(Earlier(TimeFeatures(()), None, None))
-    return [*(m for m in forecasts.metrics() if m.name == "iln_series_error"), *inputs.metrics()]
+    return [
+        *(m for m in forecasts.metrics() if m.name == "iln_series_error_ratio"),
+        *inputs.metrics(),
+    ]
 
 
 def _loop(

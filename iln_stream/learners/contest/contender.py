@@ -194,7 +194,7 @@ def contest_metrics(contest: Any) -> Sequence[MetricSpec]:
 
         return read_all
 
-    is_classifier = isinstance(contest, base.Classifier)
+    measure = "misclassification" if isinstance(contest, base.Classifier) else "mae"
 
     def errors() -> Samples:
         found: Samples = {}
@@ -203,10 +203,7 @@ def contest_metrics(contest: Any) -> Sequence[MetricSpec]:
             found["loss", "window", of] = each.windowed_loss
             found["loss", "all", of] = each.running_loss
             for over, error in (("window", each.windowed_error), ("all", each.running_error)):
-                if is_classifier:
-                    found["accuracy", over, of] = 1.0 - error
-                else:
-                    found["mae", over, of] = error
+                found[measure, over, of] = error
         return found
 
     return (

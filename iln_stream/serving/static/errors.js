@@ -25,10 +25,10 @@ export class Errors {
     const measure = measures(model)[this.nth];
     if (!this.card.show(measure !== undefined)) return;
     const title = `Windowed ${measure.title}`;
-    this.card.name(title, `${axisOf(model, measure)} of the latest labelled events${measure.isError ? ", on a log scale" : ""}.`);
-    this.errors.node.toggleAttribute("hidden", !measure.isError);
-    this.shares.node.toggleAttribute("hidden", measure.isError);
-    const chart = measure.isError ? this.errors : this.shares;
+    this.card.name(title, `${axisOf(model, measure)} of the latest labelled events${measure.isShare ? "" : ", on a log scale"}.`);
+    this.errors.node.toggleAttribute("hidden", measure.isShare === true);
+    this.shares.node.toggleAttribute("hidden", !measure.isShare);
+    const chart = measure.isShare ? this.shares : this.errors;
     chart.name(title);
     chart.options.unit = measure.id === "mae" ? unitOf(model) : "";
     chart.update(ofCurves(this.range.of(model), measure.windowed));

@@ -35,9 +35,9 @@ function figure() {
 
 function scores(model, measure) {
   const kinds = [["Windowed", measure.windowed], ["Running", measure.running]];
-  return kinds.slice(0, measure.isError ? 2 : 1).map(([kind, metric]) => ({
+  return kinds.slice(0, measure.isShare ? 1 : 2).map(([kind, metric]) => ({
     name: `${kind} ${measure.title}`, metric, value: value(model, metric, "model"),
-    format: measure.isError ? number : percent, unit: measure.id === "mae" ? unitOf(model) : "", ...against(model, measure, metric),
+    format: measure.isShare ? percent : number, unit: measure.id === "mae" ? unitOf(model) : "", ...against(model, measure, metric),
   }));
 }
 
@@ -45,7 +45,7 @@ function scores(model, measure) {
 function against(model, measure, metric) {
   const ours = value(model, metric, "model");
   const all = trivial(model, metric).filter(([, v]) => v !== null);
-  if (!measure.isError || all.length === 0 || ours === undefined) return {};
+  if (all.length === 0 || ours === undefined) return {};
   const [name, best] = all.reduce((a, b) => (b[1] < a[1] ? b : a));
   const saved = 1 - ours / best;
   return best > 0 ? { note: `${share(Math.abs(saved))} ${saved < 0 ? "above" : "below"} ${words(name)}`, look: saved < 0 ? "bad" : "" } : {};

@@ -1,23 +1,23 @@
-// The metrics that tell how well a task is done, and whether more of them is better.
+// The errors that tell how well a task is done.
 
 import { value } from "./store.js";
 
 const REGRESSION = [
   {
-    id: "mae", title: "error", axis: "Mean absolute error", isError: true,
+    id: "mae", title: "error", axis: "Mean absolute error",
     standing: (kind) => `${kind}_error`,
     windowed: "iln_error/mae/window", running: "iln_error/mae/all",
   },
 ];
 const CLASSIFICATION = [
   {
-    id: "loss", title: "log loss", axis: "Mean log loss", isError: true,
+    id: "loss", title: "log loss", axis: "Mean log loss",
     standing: (kind) => `${kind}_loss`,
     windowed: "iln_error/loss/window", running: "iln_error/loss/all",
   },
   {
-    id: "accuracy", title: "accuracy", axis: "Share of right classes", isError: false,
-    windowed: "iln_error/accuracy/window", running: "iln_error/accuracy/all",
+    id: "misclassification", title: "share of wrong classes", axis: "Share of wrong classes", isShare: true,
+    windowed: "iln_error/misclassification/window", running: "iln_error/misclassification/all",
   },
 ];
 

@@ -197,18 +197,18 @@ def test_algorithm_1_shows_what_the_metrics_say(tmp_path, run, show):
 
 @pytest.mark.thorough
 def test_a_classification_shows_what_the_metrics_say(classification, show):
-    """Log loss, accuracy, waiting events and late labels are those of /metrics."""
+    """Log loss, wrong classes, waiting events and late labels are those of /metrics."""
     page = show(classification.url)
     shows(page, "iln_events_total", 300)
     said = samples(classification)
     shown = figures(page)
-    accuracy = "iln_error/accuracy/window"
-    assert {"iln_error/loss/window", "iln_error/loss/all", accuracy} <= shown.keys()
+    wrong = "iln_error/misclassification/window"
+    assert {"iln_error/loss/window", "iln_error/loss/all", wrong} <= shown.keys()
     assert shown == {name: said.get((name,), said.get((name, "model"))) for name in shown}
     assert newest(page, "windowed-1") == {
         "event": "300",
-        "infinite-layer-classifier": formatted(page, "percent", said[accuracy, "model"]),
-        "majority class": formatted(page, "percent", said[accuracy, "majority_class"]),
+        "infinite-layer-classifier": formatted(page, "percent", said[wrong, "model"]),
+        "majority class": formatted(page, "percent", said[wrong, "majority_class"]),
     }
     assert "Events that wait\t20" in page.locator("#delay").inner_text()
     assert page.locator("#events tbody tr").filter(has_text="no label yet").count() > 0

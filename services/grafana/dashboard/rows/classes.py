@@ -16,19 +16,19 @@ GRAPHS = (
         (
             Query(
                 f"{errors('loss', 'window')} and on (instance, model, partition) "
-                f"{errors('accuracy', 'window')}",
+                f"{errors('misclassification', 'window')}",
                 OF,
             ),
         ),
     ),
     Graph(
-        "Accuracy",
-        "Share of events whose class was predicted as the most probable one, over the last window: "
-        "of the model, of always predicting the most frequent class so far, and of contenders."
-        "\n\nHealthy: above the baseline. Where one class is rare both are the same, and "
+        "Share of wrong classes",
+        "Share of events whose most probable class was not theirs, over the last window: of the "
+        "model, of always predicting the most frequent class so far, and of contenders."
+        "\n\nHealthy: below the baseline. Where one class is rare both are the same, and "
         "probabilities may still be good: look at the log loss and the ranking.",
         PercentUnit,
-        (Query(errors("accuracy", "window"), OF),),
+        (Query(errors("misclassification", "window"), OF),),
     ),
     Graph(
         "Ranking",

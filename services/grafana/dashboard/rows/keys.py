@@ -46,6 +46,6 @@ GRAPHS = (
         "by the mean size of its values.\n\nHealthy: falling, then steady. Only 1 rises: one "
         "series has changed, or is new.",
         Short,
-        (Query(selected("iln_series_error"), QUANTILE),),
+        (Query(selected("iln_series_error_ratio"), QUANTILE),),
     ),
 )
