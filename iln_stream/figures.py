@@ -5,6 +5,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from PIL import Image
@@ -64,6 +65,14 @@ def _png(figure: Figure) -> bytes:
         few = picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
     few.save(small, format="png", optimize=True)
     return small.getvalue()
+
+
+def short_dates(axes: Axes) -> None:
+    """Write on the x axis of each date only what differs from the one before."""
+    locator = AutoDateLocator(maxticks=8)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    shortened = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_formatter(shortened)
 
 
 def log_scale(axes: Axes) -> None:

@@ -191,6 +191,18 @@ def errors_of_running_mean(y: Vector) -> Vector:
     return np.abs(y - np.concatenate(([0.0], means[:-1]))[: len(y)])
 
 
+def errors_of_last_value(y: Vector) -> Vector:
+    """Return the absolute errors (n,) of predicting each label by the one before it; first by 0.
+
+    Examples
+    --------
+    >>> errors_of_last_value(np.array([4.0, 6.0, 2.0])).tolist()
+    [4.0, 2.0, 4.0]
+
+    """
+    return np.abs(np.diff(y, prepend=0.0))
+
+
 def errors_of_commonest_class(y: Sequence[Any]) -> Vector:
     """Return 1 (n,) where a label is not the class that was most frequent before it, else 0.
 
@@ -253,8 +265,11 @@ class PredictionColumns(NamedTuple):
     labelled
         (m,), the indices of the predictions with a label.
     errors, baseline_errors
-        (m,), the absolute errors of these, and of the running mean; of classes 1 where the
-        prediction, or the commonest class so far, was wrong, else 0.
+        (m,), the absolute errors of these and of the baseline; of classes 1 where the prediction,
+        or the commonest class so far, was wrong, else 0.
+    baseline
+        What the baseline predicts: the mean so far or, if that is better, the last value, except
+        for forecasts, as it is not known when they are made.
 
     """
 
@@ -268,6 +283,7 @@ class PredictionColumns(NamedTuple):
     labelled: Any
     errors: Vector
     baseline_errors: Vector
+    baseline: str
 
     @property
     def coverage(self) -> float:
@@ -301,14 +317,21 @@ def read_columns(
     if classes:
         y_pred = np.array([_probability(row) for row in rows])
         y = np.array([np.nan if row.y is None else float(_is_right(row)) for row in rows])
-        baseline = errors_of_commonest_class([rows[i].y for i in labelled])
+        baselines = {
+            "commonest class so far": errors_of_commonest_class([rows[i].y for i in labelled])
+        }
         errors = 1.0 - y[labelled]
     else:
         y_pred = _numbers([row.y_pred for row in rows], "y_pred")
         y = _numbers([row.y for row in rows], "y")
-        baseline = errors_of_running_mean(y[labelled])
+        baselines = {"mean so far": errors_of_running_mean(y[labelled])}
+        if rows[0].horizon is None:
+            baselines["last value"] = errors_of_last_value(y[labelled])
         errors = np.abs(y - y_pred)[labelled]
-    return PredictionColumns(classes, y_pred, y, low, high, used, time, labelled, errors, baseline)
+    name = min(baselines, key=lambda each: baselines[each].sum())
+    return PredictionColumns(
+        classes, y_pred, y, low, high, used, time, labelled, errors, baselines[name], name
+    )
 
 
 def _of_horizon(rows: Sequence[Row], horizon: str | int | None) -> Sequence[Row]:
@@ -516,8 +539,9 @@ def plot_predictions(
     """Draw predictions with intervals and labels over time, and below them the errors.
 
     The upper panel has the latest predictions. The lower one has the mean absolute error so far
-    and that of the latest labels, beside the error of predicting the mean of all labels so far. Of
-    classes, the panels have the probability of the predicted class, and the share of wrong classes.
+    and that of the latest labels, beside the error of predicting the mean of all labels so far or
+    the last one, whichever is better. Of classes, the panels have the probability of the predicted
+    class, and the share of wrong classes.
 
     Parameters
     ----------
@@ -581,6 +605,8 @@ def plot_predictions(
     if against == "time":
         shown = shown[np.argsort(columns.time[shown], kind="stable")]
         at, axis = (columns.time * 1e6).astype("datetime64[us]"), "time (UTC)"
+        for axes in (upper, lower):
+            kit.short_dates(axes)
     else:
         at, axis = np.arange(1, len(columns.y_pred) + 1), "event"
     x = at[shown]
@@ -638,12 +664,11 @@ def _draw_errors(kit: Any, axes: Any, columns: PredictionColumns, window: int, a
         axes.text(0.5, 0.5, "no labels, so no errors", ha="center", transform=axes.transAxes)
         axes.set(xticks=[], yticks=[])
         return
-    simple = "commonest class" if columns.classes else "mean"
     curves = [
         (f"over the latest {window:,}", mean_of_latest(columns.errors, window), kit.SKY, "-", 1.0),
         ("over all so far", mean_so_far(columns.errors), kit.BLUE, "-", 2.0),
         (
-            f"if the {simple} so far were predicted",
+            f"if the {columns.baseline} were predicted",
             mean_so_far(columns.baseline_errors),
             kit.GREY,
             "--",

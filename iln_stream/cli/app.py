@@ -314,7 +314,9 @@ def plot(
     level: Annotated[
         float | None, typer.Option(help="Intervals to draw, such as 0.9; default: the widest.")
     ] = None,
-    against: Annotated[str, typer.Option(help="Horizontal axis: `event` or `time`.")] = "event",
+    against: Annotated[
+        Literal["event", "time"], typer.Option(help="Horizontal axis: `event` or `time`.")
+    ] = "event",
     horizon: Annotated[
         str | None, typer.Option(help="Of several forecasts, which one, such as `24h`.")
     ] = None,

@@ -29,7 +29,7 @@ def test_errors(command, tmp_path):
         (["p.jsonl", "--out", "p.doc"], "--out p.doc: Format 'doc' is not supported"),
         (["p.jsonl", "--out", "no/p.png"], "--out no/p.png: No such file"),
         (["p.jsonl", "--level", "0.9"], "prediction_intervals = [0.9]"),
-        (["p.jsonl", "--against", "id"], 'give "event" or "time"'),
+        (["p.jsonl", "--against", "id"], "'id' is not one of 'event', 'time'"),
     ):
         done = command("plot", *arguments)
         assert done.code == 2

@@ -98,6 +98,18 @@ def test_the_running_mean_is_rivers():
     assert found == pytest.approx(expected)
 
 
+def test_the_baseline_is_the_better_one():
+    """Labels that go up and down are predicted by their mean, those that grow by the last one;
+    forecasts never by the last one, as it is not known when they are made.
+    """
+    growing = [number(0.0, float(i)) for i in range(50)]
+    up_and_down = [number(0.0, float(i % 2)) for i in range(50)]
+    assert read_columns(up_and_down, None, None).baseline == "mean so far"
+    assert read_columns(growing, None, None).baseline == "last value"
+    forecasts = [read_prediction(message(i, y=float(i), horizon="1")) for i in range(50)]
+    assert read_columns(forecasts, None, None).baseline == "mean so far"
+
+
 def test_the_commonest_class():
     """The class that came most often predicts; the earlier of two that came equally often. A class
     is known by its type, too.
