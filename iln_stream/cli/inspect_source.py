@@ -168,12 +168,14 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     # A log may give a record again; of a file, labels repeat the ids of their events.
     repeats = any(e.role == "id" and (stream.is_log or (e.repeats and not late)) for e in shown)
     roles = proposed(shown, fields_given)
+    forecasts = _forecasts(settings, found, shown, roles)
+    series = () if settings.horizon else forecasts.pop("series", ())
     chosen = {
         "source": settings.source,
         **({"start": "earliest"} if stream.needs_start or labels_need_start else {}),
         **_given(settings, ("start", *_HOW_TO_READ)),
         **roles,
-        **_forecasts(settings, found, shown, roles),
+        **forecasts,
         **_learner(shown),
         **({"recent_ids": _RECENT_IDS} if repeats else {}),
         **_given(settings, ("learner", "recent_ids")),
@@ -197,6 +199,11 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     if settings.where != own_where:
         text = "# where leaves out rows of totals, which are no events: correct it if they are."
         _print(out, text, soft_wrap=True)
+    if series:
+        text = (
+            f"# There is a series for each {' and '.join(series)}: to forecast each from its own "
+        )
+        _print(out, text + "past, give --horizon, such as 24h.", soft_wrap=True)
     for remark in remarks(shown, fields_given, n_read, labels_by_id=late is not None):
         _print(out, f"# {remark}", soft_wrap=True)
 
@@ -335,8 +342,11 @@ def _forecasts(
     shown: Sequence[Field],
     roles: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the settings of forecasts: the horizon as it was given, series, lags and means."""
-    if not (settings.horizon and roles.keys() >= {"target", "time_field"}):
+    """Return the settings of forecasts: the horizon as it was given, series, lags and means.
+
+    Without a horizon, only series.
+    """
+    if not roles.keys() >= {"target", "time_field"}:
         return _given(settings, ("horizon",))
     decode = MappedDecoder(_mapping(roles, settings), parse_json)
     records, times = [], []
@@ -346,6 +356,8 @@ def _forecasts(
                 records.append(flatten(each))
                 times.append(time)
     series = settings.series or series_of(records, times, shown)
+    if not settings.horizon:
+        return {} if _learner(shown) else {"series": series}
     ahead = [(each.steps, each.seconds or 0.0) for each in map(Horizon.of, settings.horizon)]
     chosen = {"horizon": settings.horizon, **({"series": series} if series else {})}
     if _learner(shown):  # classes have no lags

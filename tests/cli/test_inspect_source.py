@@ -288,6 +288,8 @@ def test_forecasts_of_several_series(inspected, command, tmp_path):
         for hour in range(24 * 14)
         for shop in "abc"
     ]
+    done = inspected(rows, "--target", "sold")
+    assert "# There is a series for each shop: to forecast each from its own past" in done.out
     done = inspected(rows, "--target", "sold", "--horizon", "24")
     found = tomllib.loads(done.out)
     assert found["series"] == ["shop"]
