@@ -100,7 +100,8 @@ class LearningCheck(Listener):
         events = [step for step in steps if not step.late]
         self.n_events += len(events)
         for event in events:
-            self._order.on_step(event)
+            if event.time is not None:
+                self._order.on_step(event)
         for event in events[::_EVERY]:
             self._look(event)
         out_of_order = self._order.check()

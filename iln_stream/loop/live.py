@@ -149,8 +149,8 @@ _Point: TypeAlias = tuple[int, int, tuple[float, ...]]
 _NAN = float("nan")
 
 
-RECENT_STRIDE = 64
-RECENT_POINTS = 160
+RECENT_STRIDE = 128
+RECENT_POINTS = 80
 """Points of the recent curves: they cover the last 10,000 steps."""
 
 

@@ -235,7 +235,7 @@ def _rounded(value: float | None, digits: int) -> float | None:
 
 _STEPS = 256
 _MOMENTS = 600
-_RECENT_POINTS = 160
+_RECENT_POINTS = 80
 
 _WHOLE = (
     *("contenders", "metrics", "dead_letters", "checkpoints", "worst_series", "commands"),
