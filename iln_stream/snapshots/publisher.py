@@ -320,7 +320,9 @@ class Publisher(Listener):
             self._unpublished = self._n_learned is not None and self._n_learned() > 0
         elif before is not None and resumable:
             self._hold = before.positions
-            if self._held:
+            if not self._held:  # as a rebuild may have learned fewer events
+                self._unpublished = n_learned is not None and n_learned() != before.n_learned
+            else:
                 log.info("%s has version %d: the next one is published when its positions are "
                          "reached", self.path, before.version)  # fmt: skip
 

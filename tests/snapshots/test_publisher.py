@@ -166,17 +166,23 @@ def test_an_untrained_learner_replaces_nothing(path, caplog):
         assert "another topic or other settings" in caplog.text
 
 
-def test_a_learner_with_other_settings_replaces_the_version_at_once(path):
-    """After a rebuild, the learner is published though no record comes: the version that is there
-    is another learner's."""
+@pytest.mark.parametrize(("configuration", "n_learned"), [("b", 1), ("a", 0)])
+def test_a_rebuilt_learner_replaces_the_version_at_once(path, configuration, n_learned):
+    """After a rebuild, the learner is published though no record comes, whether it has other
+    settings or learned fewer events: the version that is there is another learner's."""
     first, rebuilt = model(), model()
     with Publisher(path, first, resumable=True, configuration="a") as publisher:
         learn_and_publish(publisher, first, 0)
     rebuilt.learn_one({"a": 1.0}, 3.0)
-    more = {"resumable": True, "configuration": "b", "seconds": 0.0}
-    with Publisher(path, rebuilt, n_learned=lambda: 1, **more) as publisher:
+    more = {"resumable": True, "configuration": configuration, "positions": {EVENTS: 1}}
+    with Publisher(path, rebuilt, n_learned=lambda: n_learned, seconds=0.0, **more) as publisher:
         publisher.on_idle()
-        assert (published(publisher).version, version_at(path).configuration) == (2, "b")
+        found = published(publisher)
+        assert (found.version, found.configuration, found.n_learned) == (
+            2,
+            configuration,
+            n_learned,
+        )
 
 
 def test_a_damaged_version_is_replaced(path, caplog):
