@@ -107,7 +107,8 @@ def require_level(level: float) -> None:
 def require_profile(profile: str) -> None:
     """Reject what is no profile."""
     if profile not in ("accurate", "fast"):
-        raise ValueError(f"profile = {profile!r} must be 'accurate' or 'fast'")
+        hint = f"; a seed is given by its name: seed={profile!r}" * isinstance(profile, int)
+        raise ValueError(f"profile = {profile!r} must be 'accurate' or 'fast'{hint}")
 
 
 def require_max_columns(max_columns: int) -> None:

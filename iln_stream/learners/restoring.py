@@ -179,9 +179,8 @@ def random_key(seed: int | None) -> NDArray[np.uint64]:
     try:
         sequence = np.random.SeedSequence(seed)
     except (TypeError, ValueError):
-        hint = f"; a profile is given by its name: profile={seed!r}" * isinstance(seed, str)
         raise ValueError(
-            f"seed = {seed!r} must be a whole number of at least 0, or None to draw one{hint}"
+            f"seed = {seed!r} must be a whole number of at least 0, or None to draw one"
         ) from None
     return sequence.generate_state(2, np.uint64).astype(np.uint64)
 

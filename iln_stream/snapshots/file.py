@@ -272,6 +272,10 @@ def header_of(stored: dict[str, Any]) -> Header:
     def read(positions: Mapping[str, int]) -> dict[StreamPartition, int]:
         return {StreamPartition.read(text, streams): offset for text, offset in positions.items()}
 
+    if "published_at" in stored:
+        raise CorruptSnapshotError(
+            "it is a published version; iln-stream versions FOLDER lists these"
+        )
     try:
         configuration = stored["configuration"]
         streams = [stored["stream"]]

@@ -12,6 +12,7 @@ from iln_stream.errors import PublishingError
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.loop import Step
 from iln_stream.records import Command, DeadLetter
+from iln_stream.snapshots import CorruptSnapshotError, read_snapshot
 from iln_stream.snapshots.published_file import VersionFile
 from iln_stream.snapshots.publisher import Publisher
 from iln_stream.streams import StreamPartition
@@ -91,6 +92,8 @@ def test_header(path):
     assert header.positions == {EVENTS: 11, MORE: 23, StreamPartition("labels", 2): 31}
     assert (header.n_learned, header.task, header.learner) == (77, "regression", "mine")
     assert (header.stream, header.topic_id, header.configuration) == ("events", "t", "c")
+    with pytest.raises(CorruptSnapshotError, match="it is a published version"):
+        read_snapshot(path)
 
 
 def test_nothing_after_an_error(path):

@@ -71,6 +71,8 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
 
     Parameters
     ----------
+    profile
+        "accurate" or "fast".
     seed
         Seeds all randomness. None: drawn from the system's entropy.
     max_columns
@@ -78,8 +80,6 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
         names are left out and counted in `n_overflowed`. Inputs of value 1 are not left out: those
         without a column, as words of a text and categories beyond 32 of a field, are hashed and
         counted in `n_hashed`.
-    profile
-        "accurate" or "fast".
 
     Examples
     --------
@@ -99,9 +99,9 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
 
     def __init__(
         self,
+        profile: Literal["accurate", "fast"] = "accurate",
         seed: int | None = None,
         max_columns: int = 512,
-        profile: Literal["accurate", "fast"] = "accurate",
     ) -> None:
         super().__init__()
         require_profile(profile)

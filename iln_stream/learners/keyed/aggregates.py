@@ -7,6 +7,7 @@ import warnings
 import zlib
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from math import inf, isfinite, isnan, nan
@@ -378,7 +379,8 @@ class AggregateInputs(base.SupervisedTransformer, base.Transformer):
     aggregates
         The aggregates by the name of the input.
     time
-        Name of the event's time: POSIX seconds or a datetime; one without a zone is in UTC.
+        Name of the event's time: POSIX seconds, a datetime, or that in ISO 8601; without a zone it
+        is in UTC.
     forget_keys_after
         Seconds without an event after which a key is forgotten; None: it never is.
 
@@ -414,10 +416,14 @@ class AggregateInputs(base.SupervisedTransformer, base.Transformer):
 
         """
         when = x.get(self.time)
+        with suppress(TypeError, ValueError):  # no text in ISO 8601
+            when = dt.datetime.fromisoformat(when)  # type: ignore[arg-type]
         if isinstance(when, dt.datetime):
             when = (when if when.tzinfo else when.replace(tzinfo=dt.UTC)).timestamp()
         if not isinstance(when, Real) or not abs(float(when)) < _FURTHEST:
-            raise ValueError(f"{self.time}: expected POSIX seconds or a datetime, got {when!r:.60}")
+            raise ValueError(
+                f"{self.time}: expected POSIX seconds, a datetime or ISO 8601, got {when!r:.60}"
+            )
         texts = {name: as_key(x.get(name)) for name in self._made.texts}
         numbers = {name: x[name] for name in self._made.numbers if x.get(name) is not None}
         for name, value in numbers.items():

@@ -110,8 +110,8 @@ def test_bad_input_is_refused_and_leaves_no_trace():
     assert model.predict_proba_one({"a": 1.0}) == {"known": pytest.approx(2 / 3)}
     with pytest.raises(ValueError, match="max_columns = 0"):
         InfiniteLayerClassifier(max_columns=0)
-    with pytest.raises(ValueError, match="profile='fast'"):  # the regressor's first argument
-        InfiniteLayerClassifier("fast")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="seed=1"):  # release 0.2.0's first argument
+        InfiniteLayerClassifier(1)  # type: ignore[arg-type]
 
 
 def test_a_numpy_label_is_the_python_value():
