@@ -28,22 +28,11 @@ _WRITTEN = re.compile(rf"([1-9][0-9]{{0,8}})({'|'.join(_UNITS)})?")
 
 
 class Horizon(NamedTuple):
-    """How far ahead a forecast is: a number of records, or a time.
+    """How far ahead a forecast is: a number of records, or a time."""
 
-    Parameters
-    ----------
-    text
-        As it is written: `24` is 24 records, `24h` are 24 hours.
-    steps
-        Number of records; None: it is a time.
-    seconds
-        Time in seconds; None: it is a number of records.
-
-    """
-
-    text: str
-    steps: int | None = None
-    seconds: float | None = None
+    text: str  # as it is written: `24` is 24 records, `24h` are 24 hours
+    steps: int | None = None  # number of records; None: it is a time
+    seconds: float | None = None  # time in seconds; None: it is a number of records
 
     @classmethod
     def of(cls, text: str) -> "Horizon":

@@ -196,24 +196,14 @@ class ArrivalTimes:
 
 
 class EarlyLabel(NamedTuple):
-    """A label, and the record that brought it.
+    """A label, and the record that brought it."""
 
-    Parameters
-    ----------
-    label
-        The decoded record.
-    origin, offset, payload
-        The record, to be written to the dead letters if no event comes.
-    since
-        When it came; None: not known yet (see `RecordClock`).
-
-    """
-
-    label: Example
+    label: Example  # the decoded record
+    # origin, offset, payload: the record, to be written to the dead letters if no event comes
     origin: StreamPartition
     offset: int
     payload: bytes
-    since: float | None = None
+    since: float | None = None  # when it came; None: not known yet (see `RecordClock`)
 
     def letter(self, reason: str) -> DeadLetter:
         """Return the dead letter of the label."""

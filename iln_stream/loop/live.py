@@ -351,31 +351,15 @@ class _Command(Protocol):
 
 
 class About(NamedTuple):
-    """What does not change while a learner learns.
+    """What does not change while a learner learns."""
 
-    Parameters
-    ----------
-    task
-        "regression" or "classification".
-    source
-        Address of the events.
-    learner
-        The setting `learner`.
-    version
-        The model's version, as predictions carry it.
-    target
-        Name of the field that is predicted; None: events have no fields of their own.
-    unit
-        Its unit, if a setting says it.
-
-    """
-
-    task: str
-    source: str
-    learner: str
-    version: str
+    task: str  # "regression" or "classification"
+    source: str  # address of the events
+    learner: str  # the setting `learner`
+    version: str  # the model's version, as predictions carry it
+    # name of the field that is predicted; None: events have no fields of their own
     target: str | None = None
-    unit: str | None = None
+    unit: str | None = None  # its unit, if a setting says it
 
 
 class LiveModel(Listener):

@@ -31,41 +31,19 @@ def refused_labels_metric(reason: str, read: Callable[[], int]) -> MetricSpec:
 
 
 class Pending(NamedTuple):
-    """What is known of an event that waits for its label.
+    """What is known of an event that waits for its label."""
 
-    Parameters
-    ----------
-    x
-        Its inputs.
-    y_pred
-        The prediction that was published.
-    time
-        When it happened, in POSIX seconds; None: unknown.
-    partition, offset
-        Position of its record in the log of events.
-    token
-        What the learner computed then; None: the learner makes no tokens.
-    weight
-        How much it counts when it is learned; None: not given.
-    intervals
-        Lower and upper bounds that were published.
-    baselines
-        What trivial predictors predicted then.
-    quantiles
-        Those that were published.
-
-    """
-
-    x: dict[str, float]
-    y_pred: Prediction
-    time: float | None
+    x: dict[str, float]  # its inputs
+    y_pred: Prediction  # the prediction that was published
+    time: float | None  # when it happened, in POSIX seconds; None: unknown
+    # partition, offset: position of its record in the log of events
     partition: int
     offset: int
-    token: Token | None = None
-    weight: float | None = None
-    intervals: tuple[tuple[float, float], ...] = ()
-    baselines: tuple[float, ...] = ()
-    quantiles: tuple[float, ...] = ()
+    token: Token | None = None  # what the learner computed then; None: the learner makes no tokens
+    weight: float | None = None  # how much it counts when it is learned; None: not given
+    intervals: tuple[tuple[float, float], ...] = ()  # lower and upper bounds that were published
+    baselines: tuple[float, ...] = ()  # what trivial predictors predicted then
+    quantiles: tuple[float, ...] = ()  # those that were published
 
 
 _NAN = float("nan")

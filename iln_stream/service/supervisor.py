@@ -19,21 +19,12 @@ from iln_stream.errors import IlnError, UnrecoverableError
 
 
 class RestartPolicy(NamedTuple):
-    """Restarts a process at most `limit` times within `within` seconds.
+    """Restarts a process at most `limit` times within `within` seconds."""
 
-    Parameters
-    ----------
-    limit
-        Number of restarts; the next failure is final.
-    within
-        Seconds in which they are counted.
-    first, longest
-        Seconds before the first restart; each further one waits twice as long, up to `longest`.
-
-    """
-
-    limit: int = 5
-    within: float = 600.0
+    limit: int = 5  # number of restarts; the next failure is final
+    within: float = 600.0  # seconds in which they are counted
+    # first, longest: seconds before the first restart; each further one waits twice as long, up to
+    # `longest`
     first: float = 1.0
     longest: float = 60.0
 

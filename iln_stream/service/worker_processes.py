@@ -112,25 +112,12 @@ _COMMAND = (sys.executable, "-P", "-m", "iln_stream.cli.worker_process")
 
 
 class WorkerJob(NamedTuple):
-    """What a worker process does.
+    """What a worker process does."""
 
-    Parameters
-    ----------
-    number
-        Number of the process, from 0.
-    values
-        Values of its settings.
-    given
-        Names of the settings that were given.
-    accept_loss
-        As of `Service`.
-
-    """
-
-    number: int
-    values: Mapping[str, Any]
-    given: frozenset[str]
-    accept_loss: bool = False
+    number: int  # number of the process, from 0
+    values: Mapping[str, Any]  # values of its settings
+    given: frozenset[str]  # names of the settings that were given
+    accept_loss: bool = False  # as of `Service`
 
     @classmethod
     def of(

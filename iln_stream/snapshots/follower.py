@@ -31,39 +31,21 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Published:
-    """A version of a learner to predict with.
+    """A version of a learner to predict with."""
 
-    Parameters
-    ----------
-    learner
-        Predicts as the learner did when it was published, bit for bit. If past events that it would
-        replay were left out, its `learn_one` raises a TypeError.
-    header
-        Says what the version is.
-    series_inputs
-        Names of inputs that a run makes of earlier records, and who asks has to give.
-    aggregates
-        Makes inputs of the earlier events of a key; None: the run has none, or its keys can't be
-        read.
-    no_inputs
-        Fields that only aggregates need.
-    decode
-        Makes inputs of a record as the run does; None: the run reads events.
-    as_texts
-        Whether inputs that are texts stay texts.
-    pinned
-        Whether it predicts because it is pinned, and not as the newest one.
-
-    """
-
+    # Predicts as the learner did when it was published, bit for bit. If past events that it would
+    # replay were left out, its `learn_one` raises a TypeError.
     learner: Any
-    header: VersionHeader
+    header: VersionHeader  # says what the version is
+    # names of inputs that a run makes of earlier records, and who asks has to give
     series_inputs: tuple[str, ...] = ()
+    # makes inputs of the earlier events of a key; None: the run has none, or its keys can't be read
     aggregates: Aggregates | None = None
-    no_inputs: tuple[str, ...] = ()
+    no_inputs: tuple[str, ...] = ()  # fields that only aggregates need
+    # makes inputs of a record as the run does; None: the run reads events
     decode: MappedDecoder | None = None
-    as_texts: bool = False
-    pinned: bool = False
+    as_texts: bool = False  # whether inputs that are texts stay texts
+    pinned: bool = False  # whether it predicts because it is pinned, and not as the newest one
 
     @property
     def keys_age(self) -> float | None:

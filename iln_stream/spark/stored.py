@@ -98,31 +98,16 @@ def _order(array: NDArray[np.generic]) -> str:
 
 
 class Meta(NamedTuple):
-    """The small part of a key's state, which is read in each micro-batch.
+    """The small part of a key's state, which is read in each micro-batch."""
 
-    Parameters
-    ----------
-    positions
-        The last offset that was learned, by partition, as `packed_positions` writes it.
-    n
-        Number of records that were learned or became dead letters.
-    prior
-        Digest of the prior that the learner was born from.
-    digest
-        Digest of the learner's bytes: it names the state.
-    inline
-        The learner's bytes if they are few; None: they are in a value of their own.
-    n_blocks
-        Number of blocks in the list that belong to the state.
-
-    """
-
+    # the last offset that was learned, by partition, as `packed_positions` writes it
     positions: str
-    n: int
-    prior: bytes
-    digest: bytes
+    n: int  # number of records that were learned or became dead letters
+    prior: bytes  # digest of the prior that the learner was born from
+    digest: bytes  # digest of the learner's bytes: it names the state
+    # the learner's bytes if they are few; None: they are in a value of their own
     inline: bytes | None
-    n_blocks: int
+    n_blocks: int  # number of blocks in the list that belong to the state
 
 
 class StoredKey(Protocol):

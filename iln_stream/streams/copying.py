@@ -27,11 +27,6 @@ _POLL_SECONDS = 0.2
 class CopyProgress:
     """How far a copy is.
 
-    Parameters
-    ----------
-    advanced
-        Called whenever more records are stored.
-
     Attributes
     ----------
     total
@@ -49,6 +44,7 @@ class CopyProgress:
 
     """
 
+    # called whenever more records are stored
     advanced: Callable[["CopyProgress"], None] = lambda _: None
     total: int | None = None
     n_records: int = 0

@@ -34,22 +34,11 @@ _NO_TOKEN = -1
 
 
 class ContenderToken(NamedTuple):
-    """What a token has of one contender.
+    """What a token has of one contender."""
 
-    Parameters
-    ----------
-    serial
-        Number of the contender in the contest.
-    prediction
-        Its prediction as numbers.
-    token
-        Its own token; None: it makes none.
-
-    """
-
-    serial: int
-    prediction: list[float]
-    token: Token | None
+    serial: int  # number of the contender in the contest
+    prediction: list[float]  # its prediction as numbers
+    token: Token | None  # its own token; None: it makes none
 
 
 def written(parts: Iterable[ContenderToken]) -> Token:

@@ -96,24 +96,15 @@ GROWTH = 1.25
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceInterval:
-    """The means for which a sum is inside Robbins' boundary.
+    """The means for which a sum is inside Robbins' boundary."""
 
-    Parameters
-    ----------
-    n, total
-        Number of events and the sum of their differences, each in [-1, 1].
-    variances
-        Estimates (a, b, c): the variance of the sum about a mean m is a - 2bm + cm^2. The largest
-        counts.
-    error
-        Probability that the interval misses the mean at any n.
-
-    """
-
+    # n, total: number of events and the sum of their differences, each in [-1, 1]
     n: int
     total: float
+    # Estimates (a, b, c): the variance of the sum about a mean m is a - 2bm + cm^2. The largest
+    # counts.
     variances: Sequence[tuple[float, float, float]]
-    error: float
+    error: float  # probability that the interval misses the mean at any n
 
     def excludes(self, mean: float) -> bool:
         """Whether a mean is outside."""

@@ -298,25 +298,14 @@ _SMALLEST = 1e-12
 
 
 class ClassLook(NamedTuple):
-    """What was predicted for an event with hashed categories.
+    """What was predicted for an event with hashed categories."""
 
-    Parameters
-    ----------
-    cells, signs
-        The cell and the sign of each name's effect on each class, (n_names, C).
-    logits
-        The logarithms of the engine's probabilities, (C,).
-    effects
-        By name, class and estimate, (n_names, C, ESTIMATES).
-    probabilities
-        Those of each estimate, and in the last column the engine's, (C, ESTIMATES + 1).
-
-    """
-
+    # cells, signs: the cell and the sign of each name's effect on each class, (n_names, C)
     cells: NDArray[np.int64]
     signs: Array
-    logits: Array
-    effects: Array
+    logits: Array  # the logarithms of the engine's probabilities, (C,)
+    effects: Array  # by name, class and estimate, (n_names, C, ESTIMATES)
+    # those of each estimate, and in the last column the engine's, (C, ESTIMATES + 1)
     probabilities: Array
 
 

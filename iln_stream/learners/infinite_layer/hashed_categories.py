@@ -22,29 +22,15 @@ N_REGISTERS = 1 << 10
 
 
 class HashedName(NamedTuple):
-    """What the hash of a category's name determines: the same in all processes and releases.
+    """What the hash of a category's name determines: the same in all processes and releases."""
 
-    Parameters
-    ----------
-    field
-        The text before the first "=".
-    cell
-        Its cell in tables, below `N_CELLS`.
-    sign
-        1.0 or -1.0, so that names that share a cell tend to cancel each other.
-    register, rank
-        For `DistinctNames`.
-    high
-        The bits above those of the cell, in tables of more than `N_CELLS`; below 4.
-
-    """
-
-    field: str
-    cell: int
-    sign: float
+    field: str  # the text before the first "="
+    cell: int  # its cell in tables, below `N_CELLS`
+    sign: float  # 1.0 or -1.0, so that names that share a cell tend to cancel each other
+    # register, rank: for `DistinctNames`
     register: int
     rank: int
-    high: int = 0
+    high: int = 0  # the bits above those of the cell, in tables of more than `N_CELLS`; below 4
 
 
 def field_of(name: Any, value: Any) -> str | None:

@@ -38,19 +38,10 @@ _ABSENT = 1e300
 
 
 class Look(NamedTuple):
-    """An event as keys see it.
+    """An event as keys see it."""
 
-    Parameters
-    ----------
-    g
-        The global prediction, in the target's units.
-    values
-        The raw inputs (d - 1,) that have slopes; 1e300 for an absent one.
-
-    """
-
-    g: float
-    values: NDArray[np.float64]
+    g: float  # the global prediction, in the target's units
+    values: NDArray[np.float64]  # the raw inputs (d - 1,) that have slopes; 1e300 for an absent one
 
 
 class KeyPrior(Protocol):

@@ -51,23 +51,13 @@ class Signs:
 
 
 class Case(NamedTuple):
-    """A function, a point and a family.
+    """A function, a point and a family."""
 
-    Parameters
-    ----------
-    family
-        mu and psi.
-    X, alpha
-        The support, (n, d) and (n,).
-    x
-        The point at which f is estimated, (d,).
-
-    """
-
-    family: Features[Any]
+    family: Features[Any]  # mu and psi
+    # X, alpha: the support, (n, d) and (n,)
     X: Array
     alpha: Array
-    x: Array
+    x: Array  # the point at which f is estimated, (d,)
 
 
 def cases(seed: int) -> dict[str, Case]:

@@ -28,21 +28,12 @@ Event = Callable[[Array, float], tuple[float, int]]
 
 
 class Kind(NamedTuple):
-    """An estimator in several sizes.
+    """An estimator in several sizes."""
 
-    Parameters
-    ----------
-    sizes
-        Numbers of units: m or R; the first two are those of a quick run.
-    event
-        (family, size, step, seed) -> the learner's event.
-    psi, draws
-        (size, T) -> evaluations of psi and draws of w in a pass over T events.
-
-    """
-
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # numbers of units: m or R; the first two are those of a quick run
+    # (family, size, step, seed) -> the learner's event
     event: Callable[[Features[Any], int, float, int], Event]
+    # psi, draws: (size, T) -> evaluations of psi and draws of w in a pass over T events
     psi: Callable[[int, int], int]
     draws: Callable[[int, int], int]
 

@@ -46,25 +46,12 @@ CLAIMS = {name: (name, DOUBLY, FIXED) for name in (FULL_SUMS, PRINTED)}
 
 
 class Reading(NamedTuple):
-    """One choice of what the paper leaves open.
+    """One choice of what the paper leaves open."""
 
-    Parameters
-    ----------
-    units
-        Units of each learner: m, k, r, R.
-    by_estimate
-        Whether the loss is that of E_t, which a user sees, or of f_t.
-    step
-        eta for all; None: for each learner the best of `STEPS`.
-    sparsity
-        How many training points a is a combination of.
-
-    """
-
-    units: Mapping[str, int]
-    by_estimate: bool = False
-    step: float | None = None
-    sparsity: int = 5
+    units: Mapping[str, int]  # units of each learner: m, k, r, R
+    by_estimate: bool = False  # whether the loss is that of E_t, which a user sees, or of f_t
+    step: float | None = None  # eta for all; None: for each learner the best of `STEPS`
+    sparsity: int = 5  # how many training points a is a combination of
 
 
 def _alike(units: int) -> dict[str, int]:

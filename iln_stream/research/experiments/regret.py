@@ -84,24 +84,14 @@ def adaptive(T: int) -> dict[str, Any]:
 
 
 class Way(NamedTuple):
-    """A step schedule and a number of draws.
+    """A step schedule and a number of draws."""
 
-    Parameters
-    ----------
-    schedule
-        eta_t.
-    draws
-        T -> the learner's arguments; None: E_t = f_t(x_t) exactly.
-    fresh
-        Whether each T is a run of its own; else the run to the last T is read on its way.
-    restarts
-        Whether f is 0 again at each power of two; a textbook restart has a step sqrt(2) larger.
-
-    """
-
-    schedule: Schedule
+    schedule: Schedule  # eta_t
+    # T -> the learner's arguments; None: E_t = f_t(x_t) exactly
     draws: Callable[[int], dict[str, Any]] | None = None
+    # whether each T is a run of its own; else the run to the last T is read on its way
     fresh: bool = True
+    # whether f is 0 again at each power of two; a textbook restart has a step sqrt(2) larger
     restarts: bool = False
 
 
@@ -124,26 +114,14 @@ _NEVER = 1e300
 
 
 class Losses(NamedTuple):
-    """What a run of Algorithm 1 lost and learned.
+    """What a run of Algorithm 1 lost and learned."""
 
-    Parameters
-    ----------
-    f, E
-        (f_t(x_t) - y_t)^2 / 2 and (E_t - y_t)^2 / 2 at each event.
-    draws
-        The mean number of draws an event.
-    average
-        f_S, the mean of f_1, ..., f_T, by what the columns of L stand for.
-    n_shrinks
-        How often it shrank.
-
-    """
-
+    # f, E: (f_t(x_t) - y_t)^2 / 2 and (E_t - y_t)^2 / 2 at each event
     f: Array
     E: Array
-    draws: float
-    average: Array
-    n_shrinks: int
+    draws: float  # the mean number of draws an event
+    average: Array  # f_S, the mean of f_1, ..., f_T, by what the columns of L stand for
+    n_shrinks: int  # how often it shrank
 
 
 def losses(stream: Stream, B: float, way: Way, seed: int, shrinks: bool = True) -> Losses:

@@ -63,25 +63,13 @@ class DataSplit(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A way to learn f with a given number of units.
+    """A way to learn f with a given number of units."""
 
-    Parameters
-    ----------
-    settings
-        Of which the one with the least error on validation data counts.
-    fit
-        (task, units, setting, passes, seed) -> f.
-    weights
-        (units, d) -> learned numbers.
-    kind
-        Which of the plan's largest numbers holds.
-
-    """
-
-    settings: tuple[Any, ...]
+    settings: tuple[Any, ...]  # of which the one with the least error on validation data counts
+    # (task, units, setting, passes, seed) -> f
     fit: Callable[[DataSplit, int, Any, int, int], Function]
-    weights: Callable[[int, int], int]
-    kind: str
+    weights: Callable[[int, int], int]  # (units, d) -> learned numbers
+    kind: str  # which of the plan's largest numbers holds
 
 
 def _linear(features: Function, task: DataSplit, penalty: float) -> Function:
