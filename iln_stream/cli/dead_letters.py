@@ -72,11 +72,6 @@ class ReplayedLetters:
     A letter that was written twice, which a crash may cause, counts as one letter. A copy that
     can't be learned either has a letter of its own, of the same record.
 
-    Parameters
-    ----------
-    settings
-        Settings of the run that wrote the letters.
-
     Raises
     ------
     IlnError
@@ -160,14 +155,7 @@ _NEAR = 10_000
 
 
 class OriginalRecords:
-    """Reads originals again that their letters do not hold completely, such as binary ones.
-
-    Parameters
-    ----------
-    logs
-        The logs of the records, by name.
-
-    """
+    """Reads originals again that their letters do not hold completely, such as binary ones."""
 
     def __init__(self, logs: Mapping[str, Scheme]) -> None:
         self._logs = logs

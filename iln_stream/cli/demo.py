@@ -188,16 +188,7 @@ CHALLENGERS = {
 def show_live(out: Path, page_port: int, seed: int, console: Console) -> bool:
     """Learn the demand of a city until interrupted, and show it on a page.
 
-    Parameters
-    ----------
-    out
-        Folder for the log.
-    page_port
-        Port of the page; 0 picks a free one.
-    seed
-        Random seed of the stream and the learner.
-    console
-        Receives the address.
+    `out` is the folder for the log; port 0 picks a free one.
 
     Returns
     -------

@@ -153,11 +153,6 @@ class OncePerInterval(logging.Filter):
     how many were dropped. So a flood of dead letters logs one line per reason, partition and
     interval.
 
-    Parameters
-    ----------
-    seconds
-        Length of the interval.
-
     Examples
     --------
     >>> from logging import WARNING, LogRecord

@@ -352,13 +352,8 @@ class RegressionBaselines(Baselines):
 
     Where events have labels of the same time a day or a week before, in their series, also of
     these; and of the median of the latest labels, where it is much better, as if most are 0. Like
-    the learner, a baseline predicts an event when it comes, not when its label comes.
-
-    Parameters
-    ----------
-    window
-        Labelled events in the windowed means.
-
+    the learner, a baseline predicts an event when it comes, not when its label comes. Windowed
+    means are over `window` labelled events.
     """
 
     def __init__(self, window: int) -> None:
@@ -465,15 +460,8 @@ class ClassificationBaselines(Baselines):
 
     Where the learner has no score, as no class was known, they have none. A label that comes late
     is scored by the frequencies when its event came; with more than 32 classes, by those when it
-    comes, as a copy for each waiting event would be large.
-
-    Parameters
-    ----------
-    window
-        Labelled events in the windowed means.
-    least
-        Lower bound of a probability in the log loss.
-
+    comes, as a copy for each waiting event would be large. Windowed means are over `window`
+    labelled events; in the log loss, a probability is at least `least`.
     """
 
     def __init__(self, window: int, least: float) -> None:

@@ -132,14 +132,7 @@ Arrival: TypeAlias = int | tuple[str, StreamPartition, int]
 
 
 class ArrivalTimes:
-    """Dates what comes by the records around it, and so 15 records later; see `RecordClock`.
-
-    Parameters
-    ----------
-    streams
-        As of `LateLabels`.
-
-    """
+    """Dates what comes by the records around it, and so 15 records later; see `RecordClock`."""
 
     def __init__(self, streams: Sequence[str]) -> None:
         self._streams = streams

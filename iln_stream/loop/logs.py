@@ -11,14 +11,7 @@ log = logging.getLogger(__name__)
 
 
 class ChampionLog(Listener):
-    """Logs one line when another contender has become champion, by command or by evidence.
-
-    Parameters
-    ----------
-    model
-        Name of the model.
-
-    """
+    """Logs one line when another contender has become champion, by command or by evidence."""
 
     def __init__(self, model: str) -> None:
         self._model = model

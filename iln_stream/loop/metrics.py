@@ -391,13 +391,7 @@ Labels = tuple[str, str]
 class Metrics(Collector):
     """Prometheus metrics of every watched learner.
 
-    Parameters
-    ----------
-    registry
-        Registry that exports the metrics.
-    window
-        Number of labelled events in the windowed metrics.
-
+    Windowed metrics are over `window` labelled events.
     """
 
     def __init__(self, registry: CollectorRegistry, window: int = 1000) -> None:

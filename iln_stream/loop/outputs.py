@@ -51,16 +51,7 @@ class PredictionWriter(Listener):
 class TransactionalPredictionWriter(PredictionWriter):
     """Publishes each prediction once: skips those that the sink has committed.
 
-    Parameters
-    ----------
-    sink
-        Sink of the predictions.
-    encode
-        Writes predictions as bytes.
-    stream
-        Name of the stream that they are of.
-    ends
-        Where the stream's partitions end now.
+    `encode` writes predictions as bytes; `ends` is where the partitions of `stream` end now.
 
     Raises
     ------

@@ -190,13 +190,8 @@ class PackedEvents:
     """Events that never change, in the order in which they came.
 
     Names, classes and counts are kept once for all events that have the same; serial numbers
-    without a gap, and the places of rows of one size, by the first.
-
-    Parameters
-    ----------
-    packed
-        What `pack_events` returned.
-
+    without a gap, and the places of rows of one size, by the first. `packed` is what `pack_events`
+    returned.
     """
 
     def __init__(self, packed: NDArray[np.uint8]) -> None:

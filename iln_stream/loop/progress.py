@@ -25,15 +25,7 @@ _RATE_SECONDS = {True: 10.0, False: 60.0}
 class Line:
     """A line that is rewritten at a terminal, and vanishes at the end; elsewhere it is logged.
 
-    Parameters
-    ----------
-    console
-        Shows it if it is a terminal.
-    total
-        What `show` counts up to, for a bar; None: unknown.
-    seconds
-        From one line of the log to the next.
-
+    With a `total`, which `show` counts up to, there is a bar; a line is logged every `seconds`.
     """
 
     def __init__(

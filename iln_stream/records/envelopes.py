@@ -106,13 +106,7 @@ _OPENED: dict[Envelope, Callable[[Fields], Fields]] = {
 class Opened:
     """Makes the fields inside an envelope of payloads.
 
-    Parameters
-    ----------
-    parse
-        Makes the envelope's fields.
-    envelope
-        Its kind.
-
+    `parse` makes the envelope's fields.
     """
 
     def __init__(self, parse: Callable[[Any], Fields], envelope: Envelope) -> None:

@@ -63,11 +63,7 @@ class Restarts:
     def after_failure(self, now: float) -> float | None:
         """Return after how many seconds to restart the process that failed; None: not at all.
 
-        Parameters
-        ----------
-        now
-            Monotonic time in seconds.
-
+        `now` is monotonic time in seconds.
         """
         policy = self._policy
         recent = [each for each in self._failed_at if now - each < policy.within]
@@ -365,13 +361,7 @@ class Reporter:
 
     The supervisor holds one end of a pipe that is this process's standard input. The system closes
     it however the supervisor ends, also when it is killed: then this process gets SIGTERM, and has
-    half a minute to save its state.
-
-    Parameters
-    ----------
-    descriptor
-        A pipe to the supervisor, which `Child` has opened.
-
+    half a minute to save its state. `Child` has opened the pipe to the supervisor.
     """
 
     def __init__(self, descriptor: int) -> None:

@@ -35,15 +35,7 @@ log = logging.getLogger(__name__)
 class WorkerProgress:
     """Logs a line from time to time while it is open: events and lag of each worker.
 
-    Parameters
-    ----------
-    collect
-        Returns the metrics of all workers.
-    shares
-        Partitions of each worker.
-    seconds
-        From one line to the next.
-
+    `shares` has the partitions of each worker; there are `seconds` from one line to the next.
     """
 
     def __init__(
@@ -146,19 +138,8 @@ class WorkerProcesses:
     """Runs `iln-stream run --workers N`: a supervisor of N processes.
 
     Each process learns a fixed share of the partitions as a run with `--partitions` would, in the
-    same folders: a learner does not depend on which process has it.
-
-    Parameters
-    ----------
-    settings
-        Settings of the run.
-    console
-        None: progress is not logged.
-    policy
-        How often a process that fails is restarted.
-    accept_loss
-        As of `Service`.
-
+    same folders: a learner does not depend on which process has it. Without a console, progress is
+    not logged. `policy` says how often a process that fails is restarted.
     """
 
     def __init__(

@@ -79,15 +79,7 @@ class Retries(NamedTuple):
 class Waits:
     """The waits between attempts of one request.
 
-    Parameters
-    ----------
-    retries
-        Their limits.
-    now
-        Returns monotonic seconds.
-    draw
-        Returns a number in [0, 1).
-
+    `now` returns monotonic seconds, `draw` a number in [0, 1).
     """
 
     def __init__(
@@ -186,16 +178,7 @@ Call = Generator[Request | Pause, Reply | None, T]
 
 
 class Calls:
-    """Makes the calls of the API.
-
-    Parameters
-    ----------
-    retries
-        When to send a request again.
-    batch_events, batch_bytes
-        Most events in a request, and most bytes of them.
-
-    """
+    """Makes the calls of the API."""
 
     def __init__(self, retries: Retries, batch_events: int, batch_bytes: int) -> None:
         for name, limit in (("batch_events", batch_events), ("batch_bytes", batch_bytes)):

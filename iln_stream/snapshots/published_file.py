@@ -72,11 +72,7 @@ class Version(NamedTuple):
 class VersionFile:
     """The file of one learner's published version.
 
-    Parameters
-    ----------
-    path
-        Usually `FOLDER/NAME.model`.
-
+    Its path is usually `FOLDER/NAME.model`.
     """
 
     def __init__(self, path: Path) -> None:

@@ -82,11 +82,7 @@ def core_of(prior: bytes, key_input: str | None) -> Core:
 class Learners:
     """Each key has a learner of its own, any that has a state.
 
-    Parameters
-    ----------
-    prior
-        The state with which each learner begins.
-
+    Each begins with the state `prior`.
     """
 
     def __init__(self, prior: StateDict) -> None:
@@ -106,13 +102,7 @@ class Learners:
 class SmallModels:
     """Each key has a small model, a row of numbers; what all keys share is frozen.
 
-    Parameters
-    ----------
-    prior
-        What all keys share.
-    key_input
-        The input that is the key; None: no input is.
-
+    `key_input` is the input that is the key; None: no input is.
     """
 
     def __init__(self, prior: FrozenPrior, key_input: str | None) -> None:
@@ -141,17 +131,7 @@ class SmallModels:
 class SmallModel:
     """A key's small model for the loop: `predict_event` and `learn_event`, to the bit.
 
-    Parameters
-    ----------
-    prior
-        What all keys share.
-    row
-        The key's state, which learning changes.
-    scratch
-        Room of compiled functions, which models share.
-    key_input
-        The input that is the key; None: no input is.
-
+    Learning changes `row`, the key's state. Models share `scratch`, room of compiled functions.
     """
 
     def __init__(self, prior: FrozenPrior, row: Row, scratch: Any, key_input: str | None) -> None:
@@ -233,12 +213,6 @@ class KeyedLearners:
     again only if the store still has the state that this object wrote last; if the micro-batch
     failed after that, or another worker went on with the key, the learner is restored from the
     store.
-
-    Parameters
-    ----------
-    plan
-        What to learn and how.
-
     """
 
     def __init__(self, plan: KeyedPlan) -> None:

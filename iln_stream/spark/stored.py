@@ -173,13 +173,8 @@ class AppendedBlocks:
 
     A learner that keeps many past events divides them into blocks (`iln_stream.state.Block`). A
     block is written once, appended to a list. If more than half of a list is no longer needed, the
-    list is written anew; each block causes at most one such rewriting of a block.
-
-    Parameters
-    ----------
-    stored
-        The blocks in the list, by name.
-
+    list is written anew; each block causes at most one such rewriting of a block. `stored` has
+    those in the list, by name.
     """
 
     def __init__(self, stored: dict[str, NDArray[Any]] | None = None, n_stored: int = 0) -> None:

@@ -169,11 +169,7 @@ class LogPartition(ABC):
 class LogView:
     """A log that is the same as another one; subclasses change something.
 
-    Parameters
-    ----------
-    log
-        The other log; `close` closes it.
-
+    `close` closes the other log.
     """
 
     def __init__(self, log: Log) -> None:

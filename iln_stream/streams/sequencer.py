@@ -309,14 +309,7 @@ class Sequencer:
 
 
 class PartitionedLog:
-    """One log as the sum of its partitions.
-
-    Parameters
-    ----------
-    logs
-        The partitions, at least one.
-
-    """
+    """One log as the sum of its partitions."""
 
     def __init__(self, logs: Sequence[Log]) -> None:
         self._logs = logs

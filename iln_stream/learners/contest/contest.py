@@ -709,10 +709,7 @@ class Contest(RestorableLearner, Generic[P]):
     def state(self, save: Callable[[Any], StateDict] = state_of) -> StateDict:
         """Return the state of the contest and of all contenders.
 
-        Parameters
-        ----------
-        save
-            Returns the state of a learner.
+        `save` returns the state of a learner.
 
         Raises
         ------
@@ -743,12 +740,7 @@ class Contest(RestorableLearner, Generic[P]):
     def restore(self, state: StateDict, load: Callable[[StateDict], Any] = model_of) -> None:
         """Go on from a state of a contest of the same contenders.
 
-        Parameters
-        ----------
-        state
-            From `state`.
-        load
-            Returns the learner that has a state.
+        `load` returns the learner that has a state.
 
         Raises
         ------

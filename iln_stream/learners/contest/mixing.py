@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 
 
 class ContenderScores:
-    """Sums over all events, and the last `window` values.
-
-    Parameters
-    ----------
-    window
-        Scored events in the windowed means.
-
-    """
+    """Sums over all events, and the last `window` values."""
 
     __slots__ = ("errors", "losses", "n", "total_error", "total_loss")
 
@@ -196,14 +189,7 @@ class Mixing(ABC):
 
 
 class RegressionMixing(Mixing):
-    """ML-Poly for the absolute error.
-
-    Parameters
-    ----------
-    n
-        Number of contenders.
-
-    """
+    """ML-Poly for the absolute error."""
 
     def __init__(self, n: int) -> None:
         # Imported here, so that a contest without a mixture does not wait for numba.
@@ -231,14 +217,7 @@ class RegressionMixing(Mixing):
 
 
 class ClassificationMixing(Mixing):
-    """ML-Poly for the log loss, over probabilities.
-
-    Parameters
-    ----------
-    n
-        Number of contenders.
-
-    """
+    """ML-Poly for the log loss, over probabilities."""
 
     def __init__(self, n: int) -> None:
         from iln_stream.learners.infinite_layer.mixing import LogLossRule

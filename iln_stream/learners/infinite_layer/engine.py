@@ -122,17 +122,8 @@ class FreshTargets(Part):
     condition, chance gives them weight where they are much worse.
 
     An engine has them from its first label on that is a few events late, so nothing changes where
-    none is. While labels are later than `MOST_DELAY`, they neither count nor learn.
-
-    Parameters
-    ----------
-    n_lags
-        Number of last targets that are seen, at least 1.
-    n_columns
-        Number of inputs.
-    squared
-        Whether the rule minimises squared errors.
-
+    none is. While labels are later than `MOST_DELAY`, they neither count nor learn. The rule
+    minimises squared errors if `squared`.
     """
 
     kept = ("errors", "n_scored", "delay")

@@ -91,14 +91,7 @@ class Arrays(Protocol):
 
 
 class FastPart(Part):
-    """Some of the engine's arrays.
-
-    Parameters
-    ----------
-    engine
-        The engine.
-
-    """
+    """Some of the engine's arrays."""
 
     def __init__(self, engine: Arrays) -> None:
         self.engine = engine

@@ -154,13 +154,7 @@ class Routing:
     ) -> tuple[Mapping[Any, float], list[HashedName]]:
         """Return the inputs for the engine, and the hashed names, in the order of the names.
 
-        Parameters
-        ----------
-        x
-            An event's inputs.
-        place
-            The column of each name that has one.
-
+        `place` has the column of each name that has one.
         """
         if place is not self._place:
             self._follow(place)
@@ -273,15 +267,7 @@ class SplitInputs(NamedTuple):
 class HashedCategories(Generic[E]):
     """Divides events between an engine and the effects of hashed categories.
 
-    Parameters
-    ----------
-    max_columns
-        The most names that get a column.
-    make
-        Makes the effects, once a category is hashed.
-    words
-        As of `Routing`.
-
+    `make` makes the effects, once a category is hashed; `words` is as of `Routing`.
     """
 
     def __init__(self, max_columns: int, make: type[E], *, words: bool = False) -> None:

@@ -48,14 +48,6 @@ class ErrorScale(Part):
     The first is the mean |error| of the 32 stored events nearest in the relevant inputs. They are
     the inputs on which the prediction depends; where the noise depends on others, the second
     notices: a ridge regression on the deviations z of all inputs and on |z|, with forgetting.
-
-    Parameters
-    ----------
-    memory
-        Of the learner that it belongs to.
-    finder
-        Finds the nearest events.
-
     """
 
     kept = ("n_columns", "absolute", "record", "theta", "P", "huber")

@@ -112,11 +112,6 @@ class LogLossRule(RegretRule):
     ML-Poly [^1] on the linearised log loss, with a discount of 0.999: the regret to an expert that
     gave the observed class the probability p, where the mixture gave it q, is p / q - 1.
 
-    Parameters
-    ----------
-    n_experts
-        K.
-
     References
     ----------
     [^1]: P. Gaillard, G. Stoltz, T. van Erven. A second-order bound with excess losses. COLT 2014.
@@ -185,13 +180,7 @@ class StackedCorrection(Part):
     The powers w start at 0 and follow the log loss by Newton steps: multinomial logistic regression
     on log p_k - log P, with a Gaussian prior, and forgetting 0.999. A mean of probabilities is as
     sure as its experts are on average; several that agree deserve more, and one that exaggerates
-    less.
-
-    Parameters
-    ----------
-    members
-        Indices of the experts that take part, (m,).
-
+    less. `members` has the indices of the experts that take part, (m,).
     """
 
     kept = fixed = ("weights", "covariance")

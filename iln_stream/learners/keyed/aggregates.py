@@ -237,13 +237,7 @@ class Aggregates:
     def accept(self, event_id: str | None = None, y: float | str | None = None) -> None:
         """Take the event of the last call as one of the earlier events from now on.
 
-        Parameters
-        ----------
-        event_id
-            Its id, by which its label may come later.
-        y
-            Its label; None: unknown yet.
-
+        By the id its label may come later; y = None: it is not known yet.
         """
         if self._now is None:
             return

@@ -787,11 +787,7 @@ class StoredKeys:
 class KeysElsewhere:
     """The keys of a learner that was restored without their file: none can be read.
 
-    Parameters
-    ----------
-    state
-        As `StoredKeys.state` returned it.
-
+    `state` is what `StoredKeys.state` returned.
     """
 
     n_live = 0

@@ -137,15 +137,8 @@ class LearningPrior(_Shared):
     """A prior that all keys train.
 
     The global model learns the target minus the key's effect, so that what keys explain does not
-    disturb it: what neither explains yet becomes its, or the keys'.
-
-    Parameters
-    ----------
-    model
-        The global model: any River regressor.
-    slopes
-        The most inputs that have slopes.
-
+    disturb it: what neither explains yet becomes its, or the keys'. The model is any River
+    regressor; at most `slopes` inputs have slopes.
     """
 
     frozen = False

@@ -102,11 +102,7 @@ DEFAULT_SLOPES = 12
 def new_row(slopes: int = DEFAULT_SLOPES) -> Row:
     """Return the state of a key without events.
 
-    Parameters
-    ----------
-    slopes
-        The most inputs that have a slope of the key's own.
-
+    At most `slopes` inputs have a slope of the key's own.
     """
     return np.zeros(key_model().row_size(slopes + 1))
 
@@ -133,11 +129,7 @@ def key_state_to_bytes(row: Row) -> bytes:
 def key_states_to_bytes(rows: Sequence[Row]) -> list[bytes]:
     """Return the bytes of each of several states: many at once take a third of the time.
 
-    Parameters
-    ----------
-    rows
-        States of the same size.
-
+    All have the same size.
     """
     if not rows:
         return []
@@ -271,11 +263,7 @@ class HasKeys(Protocol):
 class Rows:
     """Rows in chunks, by number.
 
-    Parameters
-    ----------
-    size
-        Numbers in a row.
-
+    A row has `size` numbers.
     """
 
     def __init__(self, size: int) -> None:

@@ -28,12 +28,6 @@ class KernelExpansion:
     The common scale s makes a decay of all coefficients O(1). Points are in the order of their
     arrival, unless `replace` was called. A later point may have more columns than
     earlier ones, which have zeros there.
-
-    Parameters
-    ----------
-    gamma
-        Inverse squared width of the kernel.
-
     """
 
     def __init__(self, gamma: float) -> None:

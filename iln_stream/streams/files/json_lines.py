@@ -226,14 +226,6 @@ class JsonArraySource(IteratorSource):
     """Reads a file that is one array of JSON objects; the offset is the place in it, from 0.
 
     The array is held in memory: write JSON lines for one with more than `MOST_VALUES`.
-
-    Parameters
-    ----------
-    file
-        The path.
-    limit
-        Maximum number of objects.
-
     """
 
     def __init__(self, file: Path, limit: int | None = None) -> None:

@@ -28,15 +28,7 @@ from iln_stream.streams.sqlite.topics import (
 class Ends:
     """Knows where the partitions of a topic end; looks again if another connection has written.
 
-    Parameters
-    ----------
-    database
-        An open file.
-    topic
-        Name of the topic; created if it does not exist.
-    n_partitions
-        Number of partitions with which it is created.
-
+    The topic is created with `n_partitions`, if it does not exist.
     """
 
     def __init__(self, database: Database, topic: str, n_partitions: int = 1) -> None:
