@@ -143,12 +143,7 @@ class CommandSettings(SettingsGroup, BaseSettings):
     def load(cls, config: Path | None = None, **flags: Any) -> Self:
         """Read and check flags, variables and a TOML file.
 
-        Parameters
-        ----------
-        config
-            The TOML file; None: none.
-        flags
-            Values given on the command line; None means not given.
+        A flag that is None is not given.
 
         Raises
         ------

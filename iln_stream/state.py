@@ -353,12 +353,7 @@ def unpack(
 ) -> StateDict:
     """Return the state from the output of `pack`. Zero-dimensional arrays become numpy scalars.
 
-    Parameters
-    ----------
-    arrays, text
-        What `pack` returned.
-    load
-        Returns a block by the name that `pack`'s `store` gave it.
+    `load` returns a block by the name that `pack`'s `store` gave it.
 
     Raises
     ------
@@ -494,12 +489,7 @@ def to_bytes(state: StateDict) -> bytes:
 def from_bytes(data: bytes, load: Callable[[str], NDArray[Any]] | None = None) -> StateDict:
     """Return the state from the bytes that `to_bytes` or `write_packed` wrote.
 
-    Parameters
-    ----------
-    data
-        The bytes.
-    load
-        Returns a block that is stored elsewhere, by its name; see `pack`.
+    `load` returns a block that is stored elsewhere, by its name; see `pack`.
 
     Raises
     ------

@@ -243,18 +243,8 @@ _MOST_KINDS = 20
 def list_letters(settings: StreamSettings, reason: str, console: Console, *, as_json: bool) -> None:
     """Print the letters whose reason contains a text, and when each was replayed.
 
-    Parameters
-    ----------
-    settings
-        Settings of the run that wrote the letters.
-    reason
-        Only letters whose reason contains this text.
-    console
-        Gets the table.
-    as_json
-        Whether to write each letter to standard output as a line of JSON, as it is stored and with
-        `replayed`, in place of the table.
-
+    With `as_json`, each letter is a line of JSON on standard output, as it is stored and with
+    `replayed`, in place of the table.
     """
     table = Table("place", "replayed", "reason", "bytes", "payload")
     seen: set[tuple[str, str]] = set()

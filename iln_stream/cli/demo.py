@@ -268,19 +268,8 @@ def run_demo(
 ) -> None:
     """Run each model on each stream, print a table, and draw a picture.
 
-    Parameters
-    ----------
-    out
-        Folder for the picture.
-    keep
-        Serve /metrics, and learn an endless stream on a page, until interrupted.
-    metrics_port
-        Port of /metrics; 0 picks a free one.
-    console
-        Receives all output.
-    page_port
-        Port of the page; 0 picks a free one.
-
+    With `keep`, it serves /metrics, and learns an endless stream on a page, until interrupted. Port
+    0 picks a free one.
     """
     registry = CollectorRegistry()
     metrics = Metrics(registry, window=500)

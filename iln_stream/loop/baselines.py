@@ -186,17 +186,7 @@ class Seasonal(Baseline):
     """The label of the same time some seconds ago, or else the last one.
 
     Both are compared from the first events in a row that have such a label, so that other streams
-    don't pay for it.
-
-    Parameters
-    ----------
-    window
-        As of the others.
-    seconds
-        How long ago.
-    last
-        The last label's errors, which are this one's until then.
-
+    don't pay for it. `last` has the last label's errors, which are this one's until then.
     """
 
     def __init__(self, window: int, seconds: float, last: Baseline) -> None:

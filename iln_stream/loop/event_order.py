@@ -20,14 +20,8 @@ _EVERY = 100
 class EventOrder(Listener):
     """Counts events that are older than the event before; late labels are no events.
 
-    Parameters
-    ----------
-    name
-        Name of the stream in messages.
-    refuses
-        Whether a stream that runs backwards ends the run, as a file can be sorted.
-    one_series
-        Whether a stream whose times are those of several series ends the run.
+    If it `refuses`, a stream that runs backwards ends the run, as a file can be sorted. If it is of
+    `one_series`, so does a stream whose times are those of several series.
 
     Attributes
     ----------

@@ -206,13 +206,7 @@ class EarlyLabel(NamedTuple):
 class EarlyLabels:
     """Labels by the id of the event, the oldest first.
 
-    Parameters
-    ----------
-    size
-        Most labels; the caller removes the oldest beyond it.
-    streams
-        Names of the log of events and, if there is one, of that of labels.
-
+    The caller removes the oldest beyond `size`.
     """
 
     def __init__(self, size: int, streams: Sequence[str]) -> None:
@@ -317,17 +311,8 @@ class LateLabels:
     | an event with the id of one that waits | replaces it (`RecentIds` would skip it) |
 
     Events expire, the oldest first, when they wait too long or too many wait; labels that wait for
-    an event become dead letters then. Times are those of records: see `RecordClock`.
-
-    Parameters
-    ----------
-    policy
-        How long events and labels wait, and what happens then.
-    task
-        Has the trivial predictors, which are scored on waiting events, too.
-    streams
-        Names of the log of events and, if there is one, of that of labels.
-
+    an event become dead letters then. Times are those of records: see `RecordClock`. The task has
+    the trivial predictors, which are scored on waiting events, too.
     """
 
     def __init__(self, policy: LatePolicy, task: "Task", streams: Sequence[str]) -> None:

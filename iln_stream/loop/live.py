@@ -193,15 +193,8 @@ class SampledCurves:
     def sample(self, serial: int, events: int, specs: Iterable[MetricSpec]) -> None:
         """Add a point.
 
-        Parameters
-        ----------
-        serial
-            Number of steps so far.
-        events
-            Number of events that the model has predicted so far.
-        specs
-            The metrics to read; one that fails has no value at this point.
-
+        There were `serial` steps and `events` predicted events so far; a metric that fails has no
+        value at this point.
         """
         columns = self._columns
         values = [_NAN] * len(columns)
@@ -366,13 +359,7 @@ class LiveModel(Listener):
     """Remembers the latest steps, dead letters and commands of one learner, and samples curves.
 
     Put it after the listener that counts. All else is read by the thread that asks for `data`.
-
-    Parameters
-    ----------
-    watched
-        Counts the learner's steps.
-    specs
-        Returns all metrics of the learner; None: those of `watched`.
+    `specs` returns all metrics of the learner; None: those of `watched`.
 
     Attributes
     ----------
@@ -600,13 +587,7 @@ def live_route(
 ) -> WSGIApplication:
     """Return the application of /live, which describes all models.
 
-    Parameters
-    ----------
-    models
-        Returns the models of this process.
-    not_ready
-        Returns why events can't be learned now, if there is a reason.
-
+    `not_ready` returns why events can't be learned now, if there is a reason.
     """
     started_at = time()
 

@@ -33,13 +33,7 @@ def label_metrics(
 ) -> Sequence[MetricSpec]:
     """Return the metrics of a source's log of labels; none if it has no such log.
 
-    Parameters
-    ----------
-    source
-        Source of the events and the labels.
-    n_in_hand
-        Returns how many labels were polled and are not handled yet; they belong to the lag.
-
+    `n_in_hand` returns how many labels were polled and are not handled yet; they belong to the lag.
     """
     labels = source.labels
     if labels is None:
@@ -75,13 +69,7 @@ DELAYS = (
 class Histogram:
     """Counts values by bucket.
 
-    Parameters
-    ----------
-    name, description
-        Name in Prometheus, and one sentence.
-    bounds
-        Upper bounds of the buckets, ascending; one more bucket has the values beyond.
-
+    `bounds` are the upper bounds of the buckets, ascending; one more bucket has the values beyond.
     """
 
     def __init__(self, name: str, description: str, bounds: Sequence[float]) -> None:

@@ -107,16 +107,9 @@ class TransactionalPredictionWriter(PredictionWriter):
 class DeadLetterWriter(Listener):
     """Writes each dead letter to a sink, keyed by its position.
 
-    A sink with a method `flush_if_due` is asked at each event to store letters that wait.
-
-    Parameters
-    ----------
-    sink
-        Sink of the letters.
-    only_of_learner
-        Whether to leave out records that could not be read: another reader of the same records
-        writes these.
-
+    A sink with a method `flush_if_due` is asked at each event to store letters that wait. If
+    `only_of_learner`, records that could not be read are left out: another reader of the same
+    records writes these.
     """
 
     def __init__(self, sink: Sink, *, only_of_learner: bool = False) -> None:

@@ -68,19 +68,8 @@ class Line:
 class Progress(Listener):
     """Shows the number of events, their rate, the latest errors and those of a trivial predictor.
 
-    Parameters
-    ----------
-    watched
-        Counts and scores the steps.
-    console
-        Draws it if it is a terminal; None: the log has it.
-    total
-        Number of records; None: unknown.
-    title
-        What is learned, if it is not the stream of the run.
-    logs_letters
-        Whether each dead letter is logged, as nothing else keeps it.
-
+    It is drawn at a terminal, and logged elsewhere. `title` says what is learned, if it is not the
+    stream of the run; if it `logs_letters`, nothing else keeps them.
     """
 
     def __init__(

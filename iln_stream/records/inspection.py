@@ -282,13 +282,8 @@ def inspect_fields(
 ) -> list[Field]:
     """Return what records show of their fields, with a guess of each field's role and type.
 
-    Parameters
-    ----------
-    records
-        Fields of some records, in order; a thousand are plenty.
-    given
-        What is known of the fields; guesses complete it. An empty `target` means that there is
-        no label.
+    The records are in order; a thousand are plenty. Guesses complete what is `given`; an empty
+    `target` means that there is no label.
 
     Examples
     --------

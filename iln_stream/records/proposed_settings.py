@@ -94,13 +94,7 @@ _MOST_CHARACTERS = 40
 def proposed(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the settings that learn records with these fields.
 
-    Parameters
-    ----------
-    fields
-        What `inspect_fields` found.
-    given
-        Settings of fields that are given. All are returned; guesses complete them.
-
+    All settings of fields that are `given` are returned; guesses complete them.
     """
     given = {name: value for name, value in (given or {}).items() if value is not None}
     by_role = {each.role: each.name for each in fields}

@@ -66,16 +66,8 @@ _YEAR_LAST_PART = re.compile(r"(?P<part>\d{1,2})(?P<mark>[-/.: ])(?P<year>\d{4})
 def time_form(texts: Sequence[str], is_text: bool, is_named: bool, unit: str) -> str | None:
     """Return the form of texts that are times, or numbers of dates; empty: they are read as times.
 
-    Parameters
-    ----------
-    texts
-        The values.
-    is_text
-        Whether most are no numbers.
-    is_named
-        Whether the field has a name of times.
-    unit
-        What the name says: `quarter`, `week`, `day`, `gps`, `mjd`, or nothing.
+    If `is_text`, most are no numbers; if `is_named`, the field has a name of times. `unit` is what
+    the name says: `quarter`, `week`, `day`, `gps`, `mjd`, or nothing.
 
     Examples
     --------

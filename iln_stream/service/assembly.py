@@ -45,20 +45,8 @@ class _Stateful(Protocol):
 class Assembly:
     """A learner with what its loop needs by the settings, and what snapshots keep of that.
 
-    Parameters
-    ----------
-    settings
-        Settings of the loop.
-    stream, source
-        What it reads: not yet opened, and opened.
-    learner
-        The learner, restored or new. If it only predicts, no label is missed.
-    model
-        Name of the model in metrics.
-    metrics
-        Exports the metrics; None: nobody reads them.
-    horizon
-        How far ahead the learner forecasts; None: it does not.
+    If the learner only predicts, no label is missed. `horizon` says how far ahead it forecasts;
+    None: it does not.
 
     Attributes
     ----------

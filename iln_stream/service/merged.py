@@ -194,17 +194,9 @@ def merged_live_route(
     """Return the application of /live, which describes the models of all processes.
 
     A process that does not answer is described as it was. When one is restarted, `started_at`
-    changes, so that clients begin anew.
-
-    Parameters
-    ----------
-    ask
-        Gets the query for each process, and returns what it answers at /live; None: nothing.
-    n
-        Number of processes.
-    not_ready
-        Returns why events can't be learned now, if there is a reason.
-
+    changes, so that clients begin anew. `ask` gets the query for each of n processes, and returns
+    what it answers at /live; None: nothing. `not_ready` returns why events can't be learned now, if
+    there is a reason.
     """
     merged = _Merged(n)
     one_at_a_time = threading.Lock()

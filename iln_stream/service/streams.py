@@ -440,14 +440,8 @@ Writers = list[DeadLetterWriter | PredictionWriter]
 class Outputs:
     """The sinks of a run. Learners share them, except that each has its own transactional sink.
 
-    Parameters
-    ----------
-    settings
-        Name the sinks (`predictions`, `dead_letters`); `transactional` decides how predictions are
-        published (`is_transactional`).
-    n_partitions
-        Number of partitions of the source.
-
+    The settings `predictions` and `dead_letters` name the sinks; `transactional` decides how
+    predictions are published (`is_transactional`).
     """
 
     def __init__(self, settings: StreamSettings, n_partitions: int = 1) -> None:

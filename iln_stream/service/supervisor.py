@@ -36,11 +36,6 @@ class RestartPolicy(NamedTuple):
 class Restarts:
     """The restarts of one process.
 
-    Parameters
-    ----------
-    policy
-        How many are allowed.
-
     Attributes
     ----------
     n : int
@@ -229,18 +224,9 @@ class Supervisor:
 
     A process that ends before its work is finished is started again, as `policy` allows; not if it
     says that it would fail in the same way. When one is given up, all others are stopped. Processes
-    that outlive their supervisor end by themselves (see `Reporter`).
-
-    Parameters
-    ----------
-    command
-        Starts a process, which uses a `Reporter`; see `Child`.
-    jobs
-        What each process has to do; anything that can be pickled.
-    names
-        Names of the processes for messages.
-    policy
-        How often a process is restarted.
+    that outlive their supervisor end by themselves (see `Reporter`). `command` starts a process,
+    which uses a `Reporter`; see `Child`. What each has to do, its job, can be anything that can be
+    pickled.
 
     Attributes
     ----------

@@ -240,18 +240,8 @@ log = logging.getLogger(__name__)
 class Worker:
     """Runs the learner of one reader.
 
-    Parameters
-    ----------
-    settings, stream, reader
-        What it does, and what it reads.
-    metrics, outputs
-        Shared by all learners of the run.
-    listeners
-        The user's listeners, called last.
-    console
-        Draws progress if it is a terminal; None: no progress.
-    watch
-        Called with the progress before new challengers learn the log's history.
+    All learners of the run share `metrics` and `outputs`; the user's listeners are called last.
+    `watch` is called with the progress before new challengers learn the log's history.
 
     Attributes
     ----------

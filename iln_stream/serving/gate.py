@@ -30,17 +30,8 @@ def header(scope: Scope, name: bytes) -> bytes | None:
 class HttpError(Exception):
     """A request that is not carried out.
 
-    Parameters
-    ----------
-    status
-        HTTP status.
-    reason
-        One or two words: value of the label `reason` of `iln_api_refusals_total`.
-    message
-        What is wrong, and the remedy.
-    headers
-        Further headers of the answer.
-
+    The reason, one or two words, is a value of the label `reason` of `iln_api_refusals_total`; the
+    message says what is wrong, and the remedy.
     """
 
     def __init__(

@@ -110,12 +110,8 @@ class Predictor:
     ) -> list[dict[str, Any]]:
         """Return the answer to each event.
 
-        Parameters
-        ----------
-        events
-            The inputs of each, or its record.
-        times
-            When each happens, in POSIX seconds, for aggregates of earlier events; None: now.
+        An event is its inputs, or its record; its time, in POSIX seconds, is for aggregates of
+        earlier events; None: now.
 
         Raises
         ------

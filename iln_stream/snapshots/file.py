@@ -121,14 +121,8 @@ class Snapshot(NamedTuple):
     def write(self, file: BinaryIO, store: Callable[[ArrayBlock], str] | None = None) -> None:
         """Write the file's contents without holding all of them in memory.
 
-        Parameters
-        ----------
-        file
-            Where to write.
-        store
-            Stores a block in a file of its own and returns its name; None: blocks are written to
-            this file.
-
+        `store` stores a block in a file of its own and returns its name; None: blocks are written
+        to this file.
         """
         write_container(file, self.header.as_json(), self.state, store)
 

@@ -65,13 +65,8 @@ class Core(Protocol):
 def core_of(prior: bytes, key_input: str | None) -> Core:
     """Return the core of a prior's bytes.
 
-    Parameters
-    ----------
-    prior
-        Of a learner (`prior_of`) or of a `FrozenPrior`.
-    key_input
-        The input that is the key, which small models must not have; None: no input is.
-
+    The prior is that of a learner (`prior_of`) or of a `FrozenPrior`. `key_input` is the input that
+    is the key, which small models must not have; None: no input is.
     """
     state = from_bytes(prior)
     if state.get("class") == "iln_stream.FrozenPrior":
@@ -237,14 +232,8 @@ class KeyedLearners:
     def learn(self, key: Any, stored: StoredKey, records: Iterable[Record]) -> Sequence[Message]:
         """Predict and learn a key's records of a micro-batch, and store the learner.
 
-        Parameters
-        ----------
-        key
-            The key.
-        stored
-            The key's variables in the state store.
-        records
-            In any order; those that were learned before are left out.
+        `stored` has the key's variables in the state store. Records come in any order; those that
+        were learned before are left out.
 
         Returns
         -------

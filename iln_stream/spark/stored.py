@@ -26,12 +26,7 @@ _MARK = b"ILS1"
 def packed(state: StateDict, store: Callable[[ArrayBlock], str] | None = None) -> bytes:
     """Return a state as bytes; equal states have equal bytes.
 
-    Parameters
-    ----------
-    state
-        The state.
-    store
-        Stores a block elsewhere and returns its name; None: blocks are arrays like others.
+    `store` stores a block elsewhere and returns its name; None: blocks are arrays like others.
 
     Raises
     ------

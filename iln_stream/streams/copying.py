@@ -213,18 +213,8 @@ def export_records(
 
     To a log, partitions keep their numbers; one that does not exist is created with as many. To a
     file, records of several partitions are merged by time, each partition in its order; keys and
-    times are left out.
-
-    Parameters
-    ----------
-    source
-        The topic, with `stop_at_end`.
-    target
-        Where to copy it.
-    start
-        Where to begin, by partition; by default at the first record.
-    progress
-        Is kept up to date; if an error is raised, too.
+    times are left out. It begins at `start`, by partition; by default at the first record.
+    `progress` is kept up to date; if an error is raised, too.
 
     Raises
     ------

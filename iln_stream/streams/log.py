@@ -14,15 +14,7 @@ class LogPartition(ABC):
     """Reads a partition in offset order, from a start to an optional end.
 
     A subclass says how to fetch records and find offsets; its constructor sets `topic_id` and
-    `n_partitions`, and then calls `_begin`.
-
-    Parameters
-    ----------
-    stream
-        Name of the log.
-    partition
-        The only partition to read: across partitions there is no order.
-
+    `n_partitions`, and then calls `_begin`. Across partitions there is no order.
     """
 
     def __init__(self, stream: str, partition: int) -> None:

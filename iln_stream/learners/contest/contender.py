@@ -63,19 +63,8 @@ _LONGEST_REASON = 1000
 class Contender:
     """A learner, its scores, its failures, and the evidence for it.
 
-    Parameters
-    ----------
-    name
-        Its name in the contest.
-    learner
-        Predicts and learns; None for the mixture, which the contest itself computes.
-    serial
-        Number that no other contender of the contest has or had: tokens name it.
-    on_failure
-        Its failure policy.
-    window
-        Scored events in the windowed means.
-
+    The mixture, which the contest itself computes, has no learner. Tokens name a contender by its
+    serial number, which no other one of the contest has or had.
     """
 
     __slots__ = (

@@ -393,13 +393,8 @@ def _events_of(state: StateDict) -> Iterator[tuple[Mapping[Any, float], Any, flo
 def by_field(shares: Mapping[Any, float], effects: Mapping[str, float]) -> dict[Any, float]:
     """Return shares of inputs, and of fields whose categories are hashed, that sum to one.
 
-    Parameters
-    ----------
-    shares
-        Of the engine's inputs; a `column_of` a field counts as the field.
-    effects
-        By field: the share of its effects in all that varies.
-
+    Of the engine's inputs, a `column_of` a field counts as the field. `effects` has, by field, the
+    share of its effects in all that varies.
     """
     rest = 1.0 - sum(effects.values())
     found: dict[Any, float] = {}

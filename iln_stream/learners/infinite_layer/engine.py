@@ -31,11 +31,6 @@ class Engine(Part):
     predicted again when its label comes: `predict` notes its row in `_predicted`, and
     `_require_prediction` looks there; `FastEngine` keeps the row itself.
 
-    Parameters
-    ----------
-    inputs
-        Turns named inputs into rows.
-
     Attributes
     ----------
     networks : ReplayedNetworks, ClassNetworks or None
@@ -287,15 +282,7 @@ class FreshTargets(Part):
 class LateEngine(Engine):
     """Has `FreshTargets` from the first label on that is a few events late.
 
-    Parameters
-    ----------
-    inputs
-        Turns named inputs into rows.
-    n_lags
-        Number of last targets that are inputs, too; with 0 there is nothing to learn from them.
-    squared
-        Whether rules minimise squared errors.
-
+    With `n_lags` = 0 last targets as inputs there is nothing to learn from them.
     """
 
     healer: Healer
@@ -368,19 +355,8 @@ class LastTargets(Part):
 class RegressionEngine(LateEngine):
     """Scales the target, and lets one expert, which may be a mixture of others, predict it.
 
-    Parameters
-    ----------
-    inputs, target, memory
-        The parts that experts may use as well.
-    expert
-        Predicts the scaled target.
-    intervals
-        Intervals around the predictions, if any are wanted.
-    squared
-        Whether rules minimise squared errors.
-    plain
-        Forecasts that are mixed with the expert's prediction, if any are wanted.
-
+    Rules minimise squared errors if `squared`; `plain` forecasts are mixed with the expert's
+    prediction.
     """
 
     kept = fixed = ("lags",)

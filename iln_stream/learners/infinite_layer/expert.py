@@ -15,12 +15,7 @@ Vector = NDArray[np.float64]
 class Observation:
     """An event as the experts see it; the next event overwrites its arrays.
 
-    Parameters
-    ----------
-    n_lags
-        Number of last targets that are inputs, too.
-    d
-        Number of columns.
+    The last `n_lags` targets are inputs, too; d is the number of columns.
 
     Attributes
     ----------

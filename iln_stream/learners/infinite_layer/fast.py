@@ -291,17 +291,8 @@ class FastEngine(LateEngine):
     """A ridge on 64 cosines in blocks of 16, the running mean and the last target, mixed.
 
     The ridge and its units learn at the same time: recursive least squares fit its weights to the
-    units, and gradients, on the newest event and on past ones, move the units.
-
-    Parameters
-    ----------
-    max_columns
-        The most input names that get a column.
-    key
-        Two words that seed all randomness.
-    squared
-        Whether the rule minimises squared errors, and so predicts the mean.
-
+    units, and gradients, on the newest event and on past ones, move the units. `key`, two words,
+    seeds all randomness. If `squared`, the rule minimises squared errors, and so predicts the mean.
     """
 
     first_order = None

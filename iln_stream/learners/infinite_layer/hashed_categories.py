@@ -114,15 +114,8 @@ class Routing:
     A category, an input named "field=category" of value 1, is hashed if its field has
     `COLUMNS_PER_FIELD` columns, or if all columns are taken. If that happens to a field within the
     first `YOUNG` events, then those of its categories that have columns are hashed from then on,
-    too: nearly nothing was learned of them. All other names are left to the engine.
-
-    Parameters
-    ----------
-    max_columns
-        The most names that get a column.
-    words
-        Whether any text of value 1 that finds no column is hashed, as in a bag of words.
-
+    too: nearly nothing was learned of them. All other names are left to the engine. With `words`,
+    any text of value 1 that finds no column is hashed, as in a bag of words.
     """
 
     def __init__(self, max_columns: int, *, words: bool = False) -> None:

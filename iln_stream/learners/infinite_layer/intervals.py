@@ -137,6 +137,8 @@ class Intervals(Part):
     Intervals always contain the prediction, and one of a higher level contains those of lower
     levels.
 
+    `scale` expects errors by the inputs; None: all intervals of a time have the same width.
+
     References
     ----------
     [^1]: T. Gneiting, A. Raftery. Strictly proper scoring rules, prediction, and estimation.
@@ -145,12 +147,6 @@ class Intervals(Part):
     sizes. ICML 2024.
     [^3]: J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani, L. Wasserman. Distribution-free predictive
     inference for regression. Journal of the American Statistical Association 113, 2018, sect. 5.2.
-
-    Parameters
-    ----------
-    scale
-        Expects errors by the inputs; None: all intervals of a time have the same width.
-
     """
 
     kept = fixed = IntervalState._fields

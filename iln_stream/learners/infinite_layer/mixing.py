@@ -63,14 +63,8 @@ class MLPoly(RegretRule):
 
     Here the discount is .999, so that the rule follows changes, and regrets are clipped at +-2
     ordinary errors, so that an outlier decides nothing. No bound holds then: data can be made on
-    which the mixture's loss stays above the best expert's.
-
-    Parameters
-    ----------
-    n_experts
-        K.
-    squared
-        Whether to minimise squared errors; otherwise absolute ones.
+    which the mixture's loss stays above the best expert's. It minimises squared errors if
+    `squared`, otherwise absolute ones.
 
     References
     ----------
@@ -135,15 +129,8 @@ class BayesMixture(Part):
 
     With discount 1 the mixture's summed log-loss exceeds that of the best of N experts by at most
     log N, for any data. With discount < 1 it follows a change of the best expert, and there is no
-    such bound: with 0.998 and 17 experts an excess of 193 was observed.
-
-    Parameters
-    ----------
-    n_experts
-        N.
-    discount
-        Factor by which past log-losses are discounted at each event.
-
+    such bound: with 0.998 and 17 experts an excess of 193 was observed. Past log losses are
+    discounted by a factor at each event.
     """
 
     kept = fixed = ("log_weights",)
@@ -214,16 +201,9 @@ class StackedCorrection(Part):
 class ExpertMixture(Expert):
     """Mixes the predictions of experts by ML-Poly, and lets rule and experts learn.
 
-    Experts predict, and learn, in the order given; one may use what another before it computed.
-    A mixture sleeps while all of its experts do.
-
-    Parameters
-    ----------
-    experts
-        By the names under which their states are kept.
-    squared
-        Whether the rule minimises squared errors; otherwise absolute ones.
-
+    Experts predict, and learn, in the order given; one may use what another before it computed. A
+    mixture sleeps while all of its experts do. Experts are by the names under which their states
+    are kept. The rule minimises squared errors if `squared`, otherwise absolute ones.
     """
 
     names = ("mixture",)

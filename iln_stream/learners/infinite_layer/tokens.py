@@ -168,15 +168,7 @@ class PredictedWith(NamedTuple):
 class TokenFormat:
     """How a regression engine's tokens are laid out.
 
-    Parameters
-    ----------
-    names
-        Of what the engine consists of.
-    n_lags, n_sizes, n_outputs
-        Numbers of these.
-    intervals
-        Whether there are intervals.
-
+    `names` are of what the engine consists of.
     """
 
     def __init__(
@@ -271,15 +263,7 @@ class ClassTokenFormat:
     """How a classifier's tokens are laid out.
 
     A token has 3 + m + m K / 2 numbers, rounded up, for m = min(C - 1, 4): its size is bounded,
-    however many classes there are.
-
-    Parameters
-    ----------
-    names
-        Of what the engine consists of.
-    n_experts
-        K.
-
+    however many classes there are. `names` are of what the engine consists of; it has K experts.
     """
 
     def __init__(self, names: Iterable[str], n_experts: int) -> None:

@@ -212,13 +212,8 @@ class Aggregates:
     ) -> dict[str, float]:
         """Return the inputs of an event, by name, and note the event until it is accepted.
 
-        Parameters
-        ----------
-        texts, numbers
-            Values of the fields of these names; a missing one is absent.
-        time
-            POSIX seconds.
-
+        `texts` and `numbers` are the values of the fields of these names, without missing ones; the
+        time is in POSIX seconds.
         """
         values, out = self._values, self._out
         for place, name in self._of_numbers:

@@ -828,14 +828,7 @@ class KeysElsewhere:
 class KeysToRead(KeysElsewhere):
     """The keys of a snapshot, read from the file one by one, to predict with.
 
-    Parameters
-    ----------
-    file
-        The states of all keys.
-    state
-        Of the snapshot, or of what the run published.
-    size
-        Numbers in a key's state.
+    The state is of the snapshot, or of what the run published; a key's state has `size` numbers.
 
     Raises
     ------

@@ -250,17 +250,9 @@ def predict_event(prior: KeyPrior, row: Row, x: Mapping[Any, float]) -> float:
 def learn_event(prior: KeyPrior, row: Row, x: Mapping[Any, float], y: float) -> Row:
     """Return the state of a key after an event, which leaves `row` as it is.
 
-    With a frozen prior this is a pure function: the same events of a key in the same order give
-    the same bytes, wherever they are learned (on one kind of processor).
-
-    Parameters
-    ----------
-    prior
-        What all keys share; one that is not frozen learns, too.
-    row
-        The key's state: `new_row()`, or from an earlier event.
-    x, y
-        The event, without the key.
+    With a frozen prior this is a pure function: the same events of a key in the same order give the
+    same bytes, wherever they are learned (on one kind of processor). A prior that is not frozen
+    learns, too. x is the event without the key.
 
     Raises
     ------

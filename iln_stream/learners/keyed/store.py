@@ -149,12 +149,7 @@ def key_states_to_bytes(rows: Sequence[Row]) -> list[bytes]:
 def key_state_from_bytes(data: bytes, size: int | None = None) -> Row:
     """Return the state that `key_state_to_bytes` gave the bytes of.
 
-    Parameters
-    ----------
-    data
-        The bytes.
-    size
-        Numbers in the state; None: it is a model's, whose bytes say it.
+    A state has `size` numbers; None: it is a model's, whose bytes say it.
 
     Raises
     ------

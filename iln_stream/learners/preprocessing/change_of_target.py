@@ -17,13 +17,7 @@ from iln_stream.state import StateDict
 class OtherTarget(RestorableLearner, base.Regressor):
     """Lets a regressor learn the target as seen from a number of the event, its origin.
 
-    Parameters
-    ----------
-    regressor
-        The regressor, or pipeline ending in one, that learns.
-    column
-        Name of the input with the present value of the series.
-
+    `column` is the input with the present value of the series.
     """
 
     def __init__(self, regressor: base.Regressor, column: str) -> None:

@@ -105,15 +105,8 @@ def exact_sign_tail(m: int, ratio: float) -> float:
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure how often E misses f(x) by more than eps.
 
-    Parameters
-    ----------
-    full
-        Whether to make 40,000 estimates a seed and case, or 2,000.
-    seeds
-        Number of random supports.
-    progress
-        Gets a line for each case.
-
+    A full run makes 40,000 estimates a seed and case, a quick one 2,000. A seed is a random
+    support.
     """
     n, budget, tails = ESTIMATES[full], Budget(), []
     for name in cases(0):

@@ -121,15 +121,7 @@ def _risk(f: Array, test: Stream) -> float:
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure excess risks at growing T and B, and losses with and without shrinks.
 
-    Parameters
-    ----------
-    full
-        Whether to go to T = 3,162 and B = 8, or to 316 and 4.
-    seeds
-        Number of samples.
-    progress
-        Gets a line for each part.
-
+    A full run goes to T = 3,162 and B = 8, a quick one to 316 and 4. A seed is a sample.
     """
     horizons = HORIZONS[full]
     measured: list[dict[tuple[str, float], dict[int, list[float]]]] = [{}, {}, {}]

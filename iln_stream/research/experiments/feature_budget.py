@@ -114,15 +114,7 @@ ACCOUNTS = ("psi", "draws", "seconds")
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure the loss of E on Friedman's function for each estimator and size.
 
-    Parameters
-    ----------
-    full
-        Whether to learn 3,000 events and all sizes, or 300 and two.
-    seeds
-        Number of streams.
-    progress
-        Gets a line for each estimator and size.
-
+    A full run learns 3,000 events and all sizes, a quick one 300 and two. A seed is a stream.
     """
     T, points = EVENTS[full], []
     data = [_events(T, seed) for seed in range(seeds)]

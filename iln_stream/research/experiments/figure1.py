@@ -95,15 +95,8 @@ def stream(D: int, seed: int, sparsity: int) -> tuple[Array, Array]:
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure the summed loss (f - y)^2 / 2 of a pass under each reading.
 
-    Parameters
-    ----------
-    full
-        Whether to take all six D of the figure, or the first and the last.
-    seeds
-        Number of streams at each D.
-    progress
-        Gets a line for each reading and D.
-
+    A full run takes all six D of the figure, a quick one the first and the last. A seed is a stream
+    at each D.
     """
     dimensions, runs = DIMENSIONS[full], _Runs()
     readings: dict[str, Any] = {}

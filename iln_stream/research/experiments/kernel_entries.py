@@ -79,15 +79,7 @@ METHODS: Mapping[str, Method] = {
 def run(full: bool, seeds: int, progress: regret.Progress) -> Result:
     """Measure the regrets of f and of E at growing T, and count entries.
 
-    Parameters
-    ----------
-    full
-        Whether to go to T = 3,162, or to 316.
-    seeds
-        Number of streams.
-    progress
-        Gets a line for each part.
-
+    A full run goes to T = 3,162, a quick one to 316. A seed is a stream.
     """
     horizons, runs = HORIZONS[full], []
     for kind in ("smooth", "coins"):

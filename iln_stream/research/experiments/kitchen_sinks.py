@@ -57,17 +57,8 @@ FULL = _Plan((10, 25, 50, 100, 250, 500, 1000), 32_561, 16_281)
 def run(full: bool, seeds: int, progress: Progress, folder: str | None = None) -> Result:
     """Measure test error, CPU time of training and test, and the largest |alpha|.
 
-    Parameters
-    ----------
-    full
-        Whether to run on all of adult, or on 2,000 examples.
-    seeds
-        Number of draws of the units and orders of the data.
-    progress
-        Gets a line for each method and seed.
-    folder
-        Of the data; None: the environment variable ILN_DATA.
-
+    A full run is on all of adult, a quick one on 2,000 examples; see `load_adult` for the folder. A
+    seed is a draw of the units and an order of the data.
     """
     plan, data = FULL if full else QUICK, load_adult(folder)
     runs: dict[str, list[list[dict[str, float]]]] = {name: [] for name in (*FAMILIES, ADABOOST)}

@@ -75,15 +75,8 @@ the control has the latter on fixed units, so that a gain of moves is not one of
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure the prequential squared error over the second half of growing numbers of events.
 
-    Parameters
-    ----------
-    full
-        Whether to go to 128 units and 4,000 events, or to 32 and 1,000.
-    seeds
-        Number of streams of each kind.
-    progress
-        Gets a line for each part.
-
+    A full run goes to 128 units and 4,000 events, a quick one to 32 and 1,000. A seed is a stream
+    of each kind.
     """
     plan = FULL if full else QUICK
     table: list[dict[str, Any]] = []

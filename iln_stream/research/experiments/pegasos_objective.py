@@ -54,17 +54,8 @@ WAYS: dict[str, tuple[Order, int]] = {
 def run(full: bool, seeds: int, progress: Progress, folder: str | None = None) -> Result:
     """Measure how far the objective is above its least value, on its way through five passes.
 
-    Parameters
-    ----------
-    full
-        Whether to train on all of adult, or on 2,000 examples.
-    seeds
-        Number of orders.
-    progress
-        Gets a line for each seed.
-    folder
-        Of the data; None: the environment variable ILN_DATA.
-
+    A full run trains on all of adult, a quick one on 2,000 examples; see `load_adult` for the
+    folder. A seed is an order.
     """
     data = load_adult(folder).first(SIZES[full], 1)
     n = len(data.X)

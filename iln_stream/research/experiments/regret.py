@@ -158,15 +158,7 @@ def losses(stream: Stream, B: float, way: Way, seed: int, shrinks: bool = True) 
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure regrets at growing T, and fit their exponents.
 
-    Parameters
-    ----------
-    full
-        Whether to go to T = 10,000 and B = 2, or to 1,000 and 1.
-    seeds
-        Number of streams.
-    progress
-        Gets a line for each part.
-
+    A full run goes to T = 10,000 and B = 2, a quick one to 1,000 and 1. A seed is a stream.
     """
     horizons, regrets = HORIZONS[full], _Regrets()
     for seed in range(seeds):

@@ -152,15 +152,8 @@ STREAMS = ("robot arm", "friedman", "one direction")
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure the test error of each method at growing numbers of units, on three data sets.
 
-    Parameters
-    ----------
-    full
-        Whether to take 2,500 examples and up to 512 units, or 1,000 and 128.
-    seeds
-        Number of data sets, or divisions of one, of random weights and of first weights.
-    progress
-        Gets a line for each data set, seed and method.
-
+    A full run takes 2,500 examples and up to 512 units, a quick one 1,000 and 128. A seed is a data
+    set, or a division of one, with its random weights and first weights.
     """
     plan, curves, needed, sources = FULL if full else QUICK, [], [], {}
     for name in STREAMS:

@@ -52,11 +52,7 @@ def _mend_end(path: Path) -> None:
 class JsonLinesSink:
     """Appends JSON lines; `flush` makes them durable. A cut last line of the file is removed.
 
-    Parameters
-    ----------
-    file
-        A path, opened for appending, or an open binary stream such as `sys.stdout.buffer`.
-
+    `file` is a path, opened for appending, or an open binary stream such as `sys.stdout.buffer`.
     """
 
     def __init__(self, file: Path | str | BinaryIO) -> None:

@@ -30,15 +30,8 @@ class KafkaPredictionSink(KafkaSink):
 
     A run publishes the predictions of a partition in the order of its records. So if the latest
     messages since its first flush are not in their order, more than one run wrote them. Without the
-    right to read the topic, nobody looks.
-
-    Parameters
-    ----------
-    topic, bootstrap, options, more
-        As in `KafkaSink`.
-    look_after
-        Seconds from one look to the next, which a flush makes.
-
+    right to read the topic, nobody looks. There are `look_after` seconds from one look to the next,
+    which a flush makes.
     """
 
     def __init__(

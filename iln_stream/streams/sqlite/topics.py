@@ -180,16 +180,8 @@ def set_retention(path: Path | str, name: str, retention: Retention) -> None:
 def trim(path: Path | str, name: str, retention: Retention | None = None) -> int:
     """Delete old records; return their number. Other writers wait a few milliseconds at most.
 
-    The space is used again for new records; the file does not shrink.
-
-    Parameters
-    ----------
-    path
-        Path of the file.
-    name
-        Name of the topic.
-    retention
-        What to keep in each partition; None: the topic's own retention.
+    The space is used again for new records; the file does not shrink. `retention` is what to keep
+    in each partition; None: the topic's own.
 
     Raises
     ------
