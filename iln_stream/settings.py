@@ -43,6 +43,14 @@ Port = Annotated[int, Field(ge=0, le=65535), "PORT"]
 Seconds = Annotated[float, "SECONDS"]
 """Types of settings, with what stands for their values in `--help`."""
 
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    Field(description="Minimum level of the log: `debug`, `info`, `warning` or `error`."),
+]
+LogFormat = Annotated[
+    Literal["text", "json"], Field(description="`text`, or `json`: one object per line.")
+]
+
 
 class SettingsError(UnrecoverableError):
     """A setting is invalid; the message gives its key, flag and variable."""
