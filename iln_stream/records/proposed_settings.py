@@ -7,7 +7,8 @@ from typing import Any
 
 from iln_stream.records.decoding import shorten
 from iln_stream.records.fields import JOIN
-from iln_stream.records.inspection import Field, Why, look_like_dates
+from iln_stream.records.guessed_notation import look_like_dates
+from iln_stream.records.inspected import Field, Why
 from iln_stream.records.values import NULLS, Notation, is_number
 
 _ROLES = (
