@@ -163,14 +163,6 @@ class SampledCurves:
     sample at the same steps as one that was never interrupted. One thread may sample while others
     read.
 
-    Attributes
-    ----------
-    stride : int
-        Steps from one point to the next. After it has doubled, only points whose serial number is a
-        multiple of it remain.
-    due : int
-        Serial number of the next step to sample.
-
     Examples
     --------
     >>> from iln_stream.loop.live import SampledCurves
@@ -184,6 +176,8 @@ class SampledCurves:
     """
 
     def __init__(self, stride: int = FIRST_STRIDE, last: int | None = None) -> None:
+        self.stride = self.due = stride  # serial number of the next step to sample
+        # a multiple of it remain.
         self.stride = self.due = stride
         self._last = last
         # Both are only appended to, or replaced, so that other threads may read them.
@@ -360,28 +354,6 @@ class LiveModel(Listener):
 
     Put it after the listener that counts. All else is read by the thread that asks for `data`.
     `specs` returns all metrics of the learner; None: those of `watched`.
-
-    Attributes
-    ----------
-    n : int
-        Number of steps so far, which is the serial number of the last one.
-    about : About or None
-        Set before `data` is called.
-    checkpoints : callable
-        Returns the latest checkpoints, oldest first.
-    worst_series : callable
-        Returns the series with the largest errors, the worst first.
-    standings : callable or None
-        Returns the standings of a contest.
-    versions : mapping
-        Version of each contender.
-    champion : str or None
-        Name of the contender that predicts now.
-    slices : ErrorSlices
-        Finds where the latest errors are.
-    series : sequence of str
-        Fields that name the series of an event.
-
     """
 
     def __init__(
@@ -394,23 +366,26 @@ class LiveModel(Listener):
         self._curves = SampledCurves()
         self._recent = SampledCurves(RECENT_STRIDE, RECENT_POINTS)
         self._curved: Sequence[MetricSpec] | None = None
-        self.slices = ErrorSlices()
-        self.series: Sequence[str] = ()
+        self.slices = ErrorSlices()  # finds where the latest errors are
+        self.series: Sequence[str] = ()  # fields that name the series of an event
         self._steps: deque[Step | dict[str, Any]] = deque(maxlen=MOST_STEPS)
         self._append = self._steps.append
         self._letters: deque[dict[str, Any]] = deque(maxlen=MOST_LETTERS)
         self._commands: deque[dict[str, Any]] = deque(maxlen=MOST_COMMANDS)
         self._promotions: deque[dict[str, Any]] = deque(maxlen=MOST_PROMOTIONS)
-        self.champion: str | None = None
+        self.champion: str | None = None  # name of the contender that predicts now
         self._due = self._curves.due
         self._idle_at = -1
         self._ended = False
-        self.n = 0
-        self.about: About | None = None
+        self.n = 0  # number of steps so far, which is the serial number of the last one
+        self.about: About | None = None  # set before `data` is called
+        # returns the latest checkpoints, oldest first
         self.checkpoints: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+        # returns the series with the largest errors, the worst first
         self.worst_series: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+        # returns the standings of a contest
         self.standings: Callable[[], Sequence[Any]] | None = None
-        self.versions: Mapping[str, str] = {}
+        self.versions: Mapping[str, str] = {}  # version of each contender
 
     def on_step(self, step: Step) -> None:
         """Remember the step; sample the curves if that is due."""

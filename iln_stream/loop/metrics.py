@@ -113,12 +113,6 @@ class ModelMetrics(Listener):
         Levels of the intervals that predictions have, if any.
     quantiles
         Levels of their quantiles, if any.
-
-    Attributes
-    ----------
-    n_in_hand : callable
-        Returns how many records the loop has polled and not handled yet; they belong to the lag.
-
     """
 
     def __init__(
@@ -131,6 +125,7 @@ class ModelMetrics(Listener):
         levels: Sequence[float] = (),
         quantiles: Sequence[float] = (),
     ) -> None:
+        # returns how many records the loop has polled and not handled yet; they belong to the lag
         self.n_in_hand: Callable[[], int] = lambda: 0
         self.n_dead_letters = 0
         self.n_repeats = 0

@@ -36,11 +36,6 @@ class RestartPolicy(NamedTuple):
 class Restarts:
     """The restarts of one process.
 
-    Attributes
-    ----------
-    n : int
-        Number of restarts so far.
-
     Examples
     --------
     >>> from iln_stream.service.supervisor import RestartPolicy, Restarts
@@ -51,7 +46,7 @@ class Restarts:
     """
 
     def __init__(self, policy: RestartPolicy) -> None:
-        self.n = 0
+        self.n = 0  # number of restarts so far
         self._policy = policy
         self._failed_at: deque[float] = deque(maxlen=policy.limit)
 
@@ -81,31 +76,19 @@ class Child:
         as long as this process lives.
     ended
         Called on a thread once the process has ended and all that it said is known.
-
-    Attributes
-    ----------
-    url : str or None
-        Where it serves its metrics.
-    counters_of_process : frozenset of str
-        Counters that began at 0 with the process.
-    failure : str or None
-        Why it ended, in its own words.
-    final : bool
-        Whether it would fail again in the same way.
-    finished : bool
-        Whether its work is done.
-    counts : list of int
-        Then: events that it has predicted, and labels that it has learned.
-
     """
 
     def __init__(self, command: Sequence[str], job: Any, ended: Callable[["Child"], None]) -> None:
-        self.url: str | None = None
+        self.url: str | None = None  # where it serves its metrics
+        # counters that began at 0 with the process
         self.counters_of_process: frozenset[str] = frozenset()
-        self.failure: str | None = None
-        self.final = False
-        self.finished = False
-        self.counts = [0, 0]
+        self.failure: str | None = None  # why it ended, in its own words
+        self.final = False  # whether it would fail again in the same way
+        self.finished = False  # whether its work is done
+        self.counts = [
+            0,
+            0,
+        ]  # once it has ended: events that it predicted, and labels that it learned
         reading, writing = os.pipe()
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
@@ -188,29 +171,17 @@ _STOPPED = (0, -signal.SIGTERM)
 
 
 class SupervisedWorker:
-    """One of the processes, over all its restarts.
-
-    Attributes
-    ----------
-    number : int
-        Identifies it: the label `worker` of its metrics.
-    name : str
-        Names it in messages.
-    child : Child or None
-        Its present process; None: it has ended, or waits to be started again.
-    is_over : bool
-        Whether it is not started again.
-
-    """
+    """One of the processes, over all its restarts."""
 
     def __init__(self, number: int, name: str, job: Any, policy: RestartPolicy) -> None:
-        self.number = number
-        self.name = name
+        self.number = number  # identifies it: the label `worker` of its metrics
+        self.name = name  # names it in messages
         self.job = job
+        # its present process; None: it has ended, or waits to be started again
         self.child: Child | None = None
         self.restarts = Restarts(policy)
         self.due: float | None = None  # when to start it, in monotonic seconds
-        self.is_over = False
+        self.is_over = False  # whether it is not started again
 
     def url(self, path: str) -> str | None:
         """Return where its process answers requests for a path; None: nowhere at present."""
@@ -227,12 +198,6 @@ class Supervisor:
     that outlive their supervisor end by themselves (see `Reporter`). `command` starts a process,
     which uses a `Reporter`; see `Child`. What each has to do, its job, can be anything that can be
     pickled.
-
-    Attributes
-    ----------
-    finished : list of Child
-        Processes whose work is done.
-
     """
 
     def __init__(
@@ -250,7 +215,7 @@ class Supervisor:
         ]
         # Signal handlers put into it, too: a queue whose `put` may interrupt its `get`.
         self._ended: SimpleQueue[Child | None] = SimpleQueue()
-        self.finished: list[Child] = []
+        self.finished: list[Child] = []  # processes whose work is done
         self._stopping = False
         self._failure: IlnError | None = None
 

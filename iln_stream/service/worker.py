@@ -242,12 +242,6 @@ class Worker:
 
     All learners of the run share `metrics` and `outputs`; the user's listeners are called last.
     `watch` is called with the progress before new challengers learn the log's history.
-
-    Attributes
-    ----------
-    live : LiveModel or None
-        What /live shows; None: nothing.
-
     """
 
     def __init__(
@@ -264,7 +258,7 @@ class Worker:
         self.reader = reader
         self._checkpoint: Checkpoint | None = None
         self._publisher: Publisher | None = None
-        self.live: LiveModel | None = None
+        self.live: LiveModel | None = None  # what /live shows; None: nothing
         with ExitStack() as opened:
             recovery = None
             if settings.snapshots is not None:

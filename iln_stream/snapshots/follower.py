@@ -71,29 +71,20 @@ class Follower:
         else can write to the folder.
     pin
         Number of the kept version to predict with; None: the one pinned in the folder, if any.
-
-    Attributes
-    ----------
-    current : Published or None
-        The newest version that could be read, or the pinned one; None before the first.
-    reached : mapping
-        What the learner has learned by the newest version, also while another one is pinned.
-    problem : str or None
-        Why the last `refresh` found no version that can be read, and what to do; None: it did.
-    n_unreadable : int
-        Number of versions that were there and could not be read.
-
     """
 
     def __init__(
         self, path: Path | str, allow_pickle: bool = False, pin: int | None = None
     ) -> None:
         self.path = Path(path)
+        # the newest version that could be read, or the pinned one; None before the first
         self.current: Published | None = None
-        self.n_unreadable = 0
+        self.n_unreadable = 0  # number of versions that were there and could not be read
+        # why the last `refresh` found no version that can be read, and what to do; None: it did
         self.problem: str | None = f"{self.path} was not read yet: call refresh"
         self._allow_pickle = allow_pickle
         self._versions, self._pin = Versions(self.path), pin
+        # what the learner has learned by the newest version, also while another one is pinned
         self.reached: Mapping[StreamPartition, int] = {}
         self._seen: Identity | None = None
         self._turn = threading.Lock()

@@ -41,11 +41,6 @@ class Journal:
     process that was wrongly thought dead can't write into it. `runs` are the first ones of the
     file; `order_id` tells the order, which each restart continues, from that of another run.
 
-    Attributes
-    ----------
-    ends : dict
-        The offset before which it has had the order of each partition.
-
     Raises
     ------
     SnapshotError
@@ -57,6 +52,7 @@ class Journal:
         self._path = path
         self._first = _line(b"order " + order_id.encode()) if order_id else b""
         self._runs = list(runs)
+        # the offset before which it has had the order of each partition
         self.ends = dict(self._runs)
         self._forgotten: Mapping[StreamPartition, int] = {}
         self._rewrite()

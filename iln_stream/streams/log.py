@@ -222,21 +222,13 @@ class Selection(LogView):
         One partition; `close` closes it.
     skip
         Ranges of offsets to skip.
-
-    Attributes
-    ----------
-    skipped : list of range
-        Offsets of existing records that were skipped so far.
-    n_read : int
-        Number of records that were read so far, with those that were skipped.
-
     """
 
     def __init__(self, log: Log, skip: Sequence[range]) -> None:
         super().__init__(log)
         self._skip = tuple(skip)
-        self.skipped: list[range] = []
-        self.n_read = 0
+        self.skipped: list[range] = []  # offsets of existing records that were skipped so far
+        self.n_read = 0  # number of records that were read so far, with those that were skipped
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next records that are not skipped; possibly none."""

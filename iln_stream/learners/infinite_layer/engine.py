@@ -30,16 +30,10 @@ class Engine(Part):
     learn, by a method `learn` that begins with `_admit`. An event that was just predicted is not
     predicted again when its label comes: `predict` notes its row in `_predicted`, and
     `_require_prediction` looks there; `FastEngine` keeps the row itself.
-
-    Attributes
-    ----------
-    networks : ReplayedNetworks, ClassNetworks or None
-        The networks among the experts, if there are any.
-
     """
 
     parts: tuple[str, ...] = ("inputs",)
-    networks: Any = None
+    networks: Any = None  # the networks among the experts, if there are any
 
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs

@@ -143,19 +143,13 @@ class Healer(Part):
     input that is 0. So every 128 events a share of all arrays is inspected, at most 4,096 numbers
     of each; which share is a function of the number of events. Parts are by name, those that others
     are reinitialised from first.
-
-    Attributes
-    ----------
-    resets : dict
-        How often each part was reinitialised.
-
     """
 
     own = ("resets",)
 
     def __init__(self, parts: Mapping[str, Part]) -> None:
         self._parts = dict(parts)
-        self.resets = dict.fromkeys(self._parts, 0)
+        self.resets = dict.fromkeys(self._parts, 0)  # how often each part was reinitialised
         self._warned_at: dict[str, int] = {}
 
     def add(self, name: str, part: Part) -> None:

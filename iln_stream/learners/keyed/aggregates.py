@@ -464,17 +464,6 @@ class KeyedAggregates:
         Where the values of an event are: see `_value_of`.
     begin
         Where the first input is written.
-
-    Attributes
-    ----------
-    by : tuple of str
-        The fields.
-    size : int
-        Numbers that are kept of a key.
-    key : str or None
-        That of the event that was read last, as one text, a long one as its hash; None: a field of
-        it is missing.
-
     """
 
     def __init__(
@@ -485,7 +474,9 @@ class KeyedAggregates:
         places: Mapping[tuple[str, str | None], int],
         begin: int,
     ) -> None:
-        self.by = by
+        self.by = by  # the fields
+        # that of the event that was read last, as one text, a long one as its hash; None: a field
+        # of it is missing
         self.key: str | None = None
         loops, size = _loops(), _loops().HEAD
         kinds, reads = _kinds(), []
@@ -518,7 +509,7 @@ class KeyedAggregates:
                 f"by {', '.join(by)}: {size:,} numbers for each key, and at most {LARGEST_ROW:,} "
                 "are possible: declare fewer aggregates, or more without a window"
             )
-        self.size = size
+        self.size = size  # numbers that are kept of a key
         self._nobody, self._of_all = np.zeros(size), np.zeros(size)
         self._most = most
         self._oldest: float | None = None

@@ -416,18 +416,12 @@ class Captured:
         from now on, and says which are not copied yet.
     evicted
         States that belong to the checkpoint and are not in memory.
-
-    Attributes
-    ----------
-    states : dict
-        The copies so far, by key.
-
     """
 
     def __init__(
         self, rows: Rows, names: Names, changed: bytearray, evicted: dict[str, Row]
     ) -> None:
-        self.states = evicted
+        self.states = evicted  # the copies so far, by key
         self.waiting = changed
         self._rows = rows
         self._names = names
