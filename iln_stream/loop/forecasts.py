@@ -359,9 +359,7 @@ class Forecasts:
         series: _Series,
     ) -> Step:
         """Learn the label of a waiting event, which waits no more even if the learner fails."""
-        event = self._store.get(key)
-        assert event is not None
-        self._store.remove(key)
+        event = self._store.pop(key)
         if self._needs_present:
             self._needs_present = False
             for each in self._series.values():
@@ -392,14 +390,7 @@ class Forecasts:
             key = f"{key}@{series.index}"
         if example.id is not None:
             key = f"{key}:{example.id}"
-        self._store.add(
-            key,
-            Pending(
-                x, step.y_pred, example.time, record.origin.partition, record.offset, token,
-                example.weight, step.details.intervals,
-                series.trivial.now, step.details.quantiles,
-            ),
-        )  # fmt: skip
+        self._store.add(key, Pending.of(step, token, example.weight, series.trivial.now))
         self._wait(key, example.time, series)
         if len(self._store) > MOST:
             self._expire_oldest()

@@ -444,15 +444,8 @@ class LateLabels:
             self.n_expired["replaced"] += 1
         if self._policy.expired == "learn" and isinstance(step.y_pred, Mapping):
             step = step._replace(y_pred=self._with_assumed(step.y_pred, stepper))
-        serial = self._store.add(
-            event_id,
-            Pending(
-                x, step.y_pred, example.time, record.origin.partition, record.offset, token,
-                example.weight, step.details.intervals,
-                self._trivial.now, step.details.quantiles,
-            ),
-        )  # fmt: skip
-        self._arrivals.add(serial)
+        event = Pending.of(step, token, example.weight, self._trivial.now)
+        self._arrivals.add(self._store.add(event_id, event))
         return step
 
     def _with_assumed(
@@ -524,7 +517,7 @@ class LateLabels:
             if since is None or since + seconds > now:
                 self._note_due(since)
                 break
-            event = self._remove(event_id)
+            event = self._store.pop(event_id)
             why = f"no label came within {seconds:g} s"
             self._count_expired("age", why)
             if self._policy.expired == "write":
@@ -580,7 +573,7 @@ class LateLabels:
             oldest = store.oldest()
             assert oldest is not None
             event_id, _ = oldest
-            event = self._remove(event_id)
+            event = self._store.pop(event_id)
             why = f"more than {policy.events} events wait for a label"
             self._count_expired("count", why)
             if policy.expired == "write":
@@ -594,13 +587,6 @@ class LateLabels:
                 stacklevel=2,
             )
         self.n_expired[kind] += 1
-
-    def _remove(self, event_id: str) -> Pending:
-        """Remove and return a waiting event."""
-        event = self._store.get(event_id)
-        assert event is not None
-        self._store.remove(event_id)
-        return event
 
     def _expire_early(self) -> DeadLetter:
         """Return the dead letter of the label that waits longest."""

@@ -176,8 +176,8 @@ class SampledCurves:
     """
 
     def __init__(self, stride: int = FIRST_STRIDE, last: int | None = None) -> None:
-        self.stride = self.due = stride  # serial number of the next step to sample
-        # a multiple of it remain.
+        # stride: steps from one point to the next. After it has doubled, only points whose serial
+        # number is a multiple of it remain. due: serial number of the next step to sample
         self.stride = self.due = stride
         self._last = last
         # Both are only appended to, or replaced, so that other threads may read them.

@@ -4,7 +4,7 @@ import json
 import struct
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, compress
 from struct import Struct
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.loop.step import Prediction, Token
+from iln_stream.loop.step import Prediction, Step, Token
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import ArrayBlock, StateDict, decode_name, encode_name
 
@@ -33,7 +33,7 @@ def refused_labels_metric(reason: str, read: Callable[[], int]) -> MetricSpec:
 class Pending(NamedTuple):
     """What is known of an event that waits for its label."""
 
-    x: dict[str, float]  # its inputs
+    x: Mapping[Any, float]  # its inputs
     y_pred: Prediction  # the prediction that was published
     time: float | None  # when it happened, in POSIX seconds; None: unknown
     # partition, offset: position of its record in the log of events
@@ -44,6 +44,16 @@ class Pending(NamedTuple):
     intervals: tuple[tuple[float, float], ...] = ()  # lower and upper bounds that were published
     baselines: tuple[float, ...] = ()  # what trivial predictors predicted then
     quantiles: tuple[float, ...] = ()  # those that were published
+
+    @classmethod
+    def of(
+        cls, step: Step, token: Token | None, weight: float | None, baselines: tuple[float, ...]
+    ) -> "Pending":
+        """Return an event that was just predicted in a step."""
+        return cls(
+            step.x, step.y_pred, step.time, step.origin.partition, step.offset, token, weight,
+            step.details.intervals, baselines, step.details.quantiles,
+        )  # fmt: skip
 
 
 _NAN = float("nan")
@@ -399,6 +409,13 @@ class PendingStore:
             return unpack_event(*found[1])
         block = self._sealed[serial // BLOCK]
         return block.events[block.row(serial)]
+
+    def pop(self, event_id: str) -> Pending:
+        """Remove and return the event with this id."""
+        event = self.get(event_id)
+        assert event is not None
+        self.remove(event_id)
+        return event
 
     def remove(self, event_id: str) -> None:
         """Remove the event with this id."""

@@ -85,10 +85,8 @@ class Child:
         self.failure: str | None = None  # why it ended, in its own words
         self.final = False  # whether it would fail again in the same way
         self.finished = False  # whether its work is done
-        self.counts = [
-            0,
-            0,
-        ]  # once it has ended: events that it predicted, and labels that it learned
+        # Once it has ended: the events that it predicted, and the labels that it learned.
+        self.counts = [0, 0]
         reading, writing = os.pipe()
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
