@@ -1,7 +1,7 @@
 """Tails of EST_SCALAR_PROD against the printed bound, Eq. 19, and the corrected ones."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +11,9 @@ from iln_stream.features import DecisionStumps, Features, GaussianFourier, close
 from iln_stream.learners.draws import tail_bound
 from iln_stream.learners.estimators.sampled import est_scalar_prod
 from iln_stream.learners.estimators.support import Support
-from iln_stream.research.experiments.result import Budget, Result
+from iln_stream.research.experiments.result import Budget, Progress, Result
 from iln_stream.research.theory import lemma_2_bound
 
-Progress = Callable[[str], None]
 Array = NDArray[np.float64]
 
 DRAWS = (1, 4, 16, 64)

@@ -16,7 +16,6 @@ from iln_stream.research.experiments.regret import (
     WAYS,
     Array,
     D,
-    Progress,
     Stream,
     Way,
     by_seed,
@@ -26,7 +25,13 @@ from iln_stream.research.experiments.regret import (
     streams,
     value,
 )
-from iln_stream.research.experiments.result import Budget, Result, mean_and_error, power_law
+from iln_stream.research.experiments.result import (
+    Budget,
+    Progress,
+    Result,
+    mean_and_error,
+    power_law,
+)
 from iln_stream.research.feature_maps.from_family import DrawnUnits
 from iln_stream.research.related import DoublyStochasticRegressor
 from iln_stream.research.theory import kappa, sum_of_steps

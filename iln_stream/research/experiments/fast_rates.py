@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from iln_stream.research.experiments.methods.ridges import Array, ridge
-from iln_stream.research.experiments.result import Result, mean_and_error, power_law
-
-Progress = Callable[[str], None]
+from iln_stream.research.experiments.result import Progress, Result, mean_and_error, power_law
 
 CASES = ((1.0, 1 / 2), (1 / 2, 1 / 2), (1 / 3, 1 / 2), (1 / 2, 1.0))
 """(gamma, r): capacity and regularity. The first is the worst case, M = n^(1/2)."""

@@ -11,10 +11,8 @@ from iln_stream.features import Features, GaussianFourier
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.learners.estimators import Block, Estimator, Full, Pool, Sampled
 from iln_stream.research.experiments.data import Array, stream
-from iln_stream.research.experiments.result import Budget, Result, mean_and_error
+from iln_stream.research.experiments.result import Budget, Progress, Result, mean_and_error
 from iln_stream.research.related import DoublyStochasticRegressor
-
-Progress = Callable[[str], None]
 
 FAMILY = GaussianFourier(0.1)
 STEPS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.6)

@@ -8,7 +8,7 @@ with the current regression function" has two readings, too: Algorithm 2 as prin
 feature is used for one past point, and full sums, where it is used for all of them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -23,9 +23,8 @@ from iln_stream.research.experiments.methods.linear_networks import (
     full_sums,
     shrinking_gradient,
 )
-from iln_stream.research.experiments.result import Budget, Result, mean_and_error
+from iln_stream.research.experiments.result import Budget, Progress, Result, mean_and_error
 
-Progress = Callable[[str], None]
 Array = NDArray[np.float64]
 
 T = 200

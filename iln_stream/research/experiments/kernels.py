@@ -9,6 +9,7 @@ import numpy as np
 from iln_stream.features import ArcCosine, CauchyFourier, GaussianFourier, Kernel, LaplacianFourier
 from iln_stream.research.experiments.result import (
     Budget,
+    Progress,
     Result,
     agreement,
     mean_and_error,
@@ -23,8 +24,6 @@ from iln_stream.research.feature_maps import (
     RandomBinning,
     SineCosine,
 )
-
-Progress = Callable[[str], None]
 
 D = 8
 GAMMA = 0.125

@@ -1,6 +1,6 @@
 """Error and time on adult: random kitchen sinks and AdaBoost against the number of units."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,7 @@ from iln_stream.features.decision_stumps import Stumps
 from iln_stream.research.experiments.data import Array, Split, load_adult
 from iln_stream.research.experiments.methods.adaboost import adaboost
 from iln_stream.research.experiments.methods.kitchen_sinks_batch import RandomKitchenSinks
-from iln_stream.research.experiments.result import Budget, Result, mean_and_error
-
-Progress = Callable[[str], None]
+from iln_stream.research.experiments.result import Budget, Progress, Result, mean_and_error
 
 SOURCE = 0.149
 """Test error on adult of least squares on `AS_MANY` Fourier features, sine and cosine of 500

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from iln_stream.learners import RandomFeatureRidge
 from iln_stream.research.experiments.data import NOISE, TARGETS, D, stream
 from iln_stream.research.experiments.methods.moved_units import MovedUnits
-from iln_stream.research.experiments.result import Result, mean_and_error
+from iln_stream.research.experiments.result import Progress, Result, mean_and_error
 
-Progress = Callable[[str], None]
 Array = NDArray[np.float64]
 
 

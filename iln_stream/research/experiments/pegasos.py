@@ -16,7 +16,7 @@ from iln_stream.research.experiments.methods.linear_svm import (
     parallel_sgd,
 )
 from iln_stream.research.experiments.methods.ridges import ridge
-from iln_stream.research.experiments.result import Budget, Result, mean_and_error
+from iln_stream.research.experiments.result import Budget, Progress, Result, mean_and_error
 from iln_stream.research.feature_maps import RandomBinning
 from iln_stream.research.related import (
     AdaptiveMultiHyperplane,
@@ -25,8 +25,6 @@ from iln_stream.research.related import (
     NormaClassifier,
     Pegasos,
 )
-
-Progress = Callable[[str], None]
 
 SOURCES = {
     "Pegasos": (0.1504, 0.0007),

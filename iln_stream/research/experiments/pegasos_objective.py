@@ -8,10 +8,8 @@ from numpy.random import Generator
 
 from iln_stream.research.experiments.data import Split, as_events, load_adult
 from iln_stream.research.experiments.methods.linear_svm import hinge_objective, linear_svm
-from iln_stream.research.experiments.result import Result, mean_and_error
+from iln_stream.research.experiments.result import Progress, Result, mean_and_error
 from iln_stream.research.related import Pegasos
-
-Progress = Callable[[str], None]
 
 LAM = 1e-3
 PASSES = 5

@@ -13,10 +13,9 @@ from iln_stream.features import GaussianFourier
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.learners.draws import theorem_1_covers
 from iln_stream.research.experiments.methods.best_in_ball import kernel_factor, least_loss
-from iln_stream.research.experiments.result import Result, mean_and_error, power_law
+from iln_stream.research.experiments.result import Progress, Result, mean_and_error, power_law
 from iln_stream.research.theory import anytime_step, regret_bound, step_size
 
-Progress = Callable[[str], None]
 Array = NDArray[np.float64]
 
 FAMILY = GaussianFourier(0.5)

@@ -14,6 +14,9 @@ import numpy as np
 
 from iln_stream._version import __version__
 
+Progress = Callable[[str], None]
+"""Gets a line for each part of an experiment."""
+
 
 @dataclass(frozen=True)
 class Result:

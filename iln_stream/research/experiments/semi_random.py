@@ -11,11 +11,10 @@ from iln_stream.research.experiments.data import Split, load_robot_arm, stream
 from iln_stream.research.experiments.methods.gated_network import GatedNetwork
 from iln_stream.research.experiments.methods.ridges import Array, ridge
 from iln_stream.research.experiments.methods.semi_random_batch import SemiRandomRidge
-from iln_stream.research.experiments.result import Result, mean_and_error, size_for
+from iln_stream.research.experiments.result import Progress, Result, mean_and_error, size_for
 from iln_stream.research.feature_maps import FromFamily
 from iln_stream.research.related.semi_random import random_gates
 
-Progress = Callable[[str], None]
 Function = Callable[[Array], Array]
 
 GOALS = (0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02)
