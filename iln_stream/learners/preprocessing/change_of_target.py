@@ -91,16 +91,7 @@ class OtherTarget(RestorableLearner, base.Regressor):
     def learn_token(self, x: Mapping[Any, float], token: Any, y: float, w: float = 1.0) -> None:
         """Learn that y is the later value, by the token of its prediction.
 
-        Parameters
-        ----------
-        x
-            As it was predicted.
-        token
-            That of its prediction.
-        y
-            The later value.
-        w
-            Its weight, as of `learn_one`.
+        x is as it was predicted, and w as of `learn_one`.
 
         Raises
         ------
