@@ -70,7 +70,7 @@ class Progress(Listener):
     """Shows the number of events, their rate, the latest errors and those of a trivial predictor.
 
     It is drawn at a terminal, and logged elsewhere. `title` says what is learned, if it is not the
-    stream of the run; if it `logs_letters`, nothing else keeps them.
+    stream of the run. With `logs_letters`, each dead letter is logged, as nothing else keeps it.
     """
 
     def __init__(
