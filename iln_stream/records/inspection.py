@@ -9,12 +9,7 @@ from time import time as now
 from typing import Any
 
 from iln_stream.records.amounts import amount
-from iln_stream.records.codes import (
-    are_codes,
-    are_part_numbers,
-    have_leading_zeros,
-    named_as_code,
-)
+from iln_stream.records.codes import are_codes, are_part_numbers, have_leading_zeros, named_as_code
 from iln_stream.records.durations import DAY, seconds_of
 from iln_stream.records.fields import JOIN, FieldMapping
 from iln_stream.records.guessed_notation import groups, look_like_dates

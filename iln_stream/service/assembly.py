@@ -21,12 +21,7 @@ from iln_stream.loop.metrics import Metrics
 from iln_stream.records import EnvelopeDecoder, MalformedError
 from iln_stream.records.fields import RECORDS_KEY
 from iln_stream.reporting import MetricSpec
-from iln_stream.service.decoding import (
-    build_aggregates,
-    build_decoder,
-    build_weights,
-    look_of,
-)
+from iln_stream.service.decoding import build_aggregates, build_decoder, build_weights, look_of
 from iln_stream.service.learners import DetailsOf, PredictOnly, quantile_levels, task_of
 from iln_stream.service.settings import LATE_SETTINGS, LabelSettings, LoopSettings, RecordSettings
 from iln_stream.service.streams import build_label_log, forgets_of, label_stream

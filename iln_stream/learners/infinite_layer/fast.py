@@ -9,15 +9,7 @@ from numpy.typing import NDArray
 
 from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.kernels.activations import TURNS
-from iln_stream.kernels.columns import (
-    ABSENT,
-    CHANGED_AT,
-    HIGH,
-    LOW,
-    MEAN,
-    UPPER,
-    no_statistics,
-)
+from iln_stream.kernels.columns import ABSENT, CHANGED_AT, HIGH, LOW, MEAN, UPPER, no_statistics
 from iln_stream.kernels.fast import (
     BLOCK,
     DRIFT,
