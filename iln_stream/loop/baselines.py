@@ -111,7 +111,6 @@ class Trivial:
         return {"n_labels": self._n, "mean": self._mean, "last": self._last}
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         self._n, self._mean, self._last = state["n_labels"], state["mean"], state["last"]
 
 
@@ -177,7 +176,6 @@ class PastLabels:
         return {"rows": np.array(rows, dtype=float).reshape(-1, 3)}
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         for time, y, known_at in state["rows"].tolist():
             self.learn(time, y, known_at)
 
@@ -304,7 +302,6 @@ class TrivialClasses:
         }
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         classes = map(decode_name, state["classes"])
         self._counts = dict(zip(classes, state["counts"], strict=True))
 
@@ -320,7 +317,6 @@ class Baselines:
         raise NotImplementedError
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         raise NotImplementedError
 
     def summary(self, scores: Scores, *, recent: bool) -> str:
@@ -332,7 +328,6 @@ class Baselines:
         return {name: baseline.state() for name, baseline in self.by_name.items()}
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         for name, baseline in self.by_name.items():
             baseline.restore(state[name])
 

@@ -120,7 +120,6 @@ class PresentValue:
         }  # fmt: skip
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         self.is_needed, self._n, self._last = state["is_needed"], state["n"], state["last"]
         self._squares, self._began = state["squares"], state["began"]
 
@@ -456,7 +455,6 @@ class Forecasts:
         ]
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         of_series = MetricSpec(
             "iln_series_error",
             "gauge",

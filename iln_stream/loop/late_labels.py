@@ -177,7 +177,6 @@ class ArrivalTimes:
         }
 
     def restore(self, state: StateDict) -> None:
-        """Continue from a `state()`."""
         self._clock.restore(state["clock"])
         self._n_records = state["n_records"]
         self._undated.clear()
@@ -609,7 +608,6 @@ class LateLabels:
             self._due = due
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         return (
             *self._store.metrics(),
             MetricSpec(

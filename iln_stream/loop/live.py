@@ -260,7 +260,6 @@ class SampledCurves:
         }
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         self.stride, self.due = state["stride"], state["due"]
         self._columns = {renamed(*column): i for i, column in enumerate(state["columns"])}
         rows: Sequence[Sequence[float]] = state["values"].tolist()
@@ -477,7 +476,6 @@ class LiveModel(Listener):
         }
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         self.n = state["n"]
         self._curves.restore(state["curves"])
         self._recent.due = self.n - self.n % RECENT_STRIDE + RECENT_STRIDE

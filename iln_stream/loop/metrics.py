@@ -318,7 +318,6 @@ class ModelMetrics(Listener):
         }
 
     def restore(self, state: StateDict) -> None:
-        """Continue from a `state()`."""
         self.scores.restore(state["scores"])
         for name, part in (("baselines", self._baselines), ("coverage", self._coverage)):
             part.restore(state[name])

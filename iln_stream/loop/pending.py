@@ -471,7 +471,6 @@ class PendingStore:
         self._keep(number, _Sealed(PackedEvents(pack_events(block.left()))))
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         return (
             MetricSpec(
                 "iln_pending_events",

@@ -85,7 +85,6 @@ class RecentIds:
             del self._labels[next(iter(self._labels))]
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         return (refused_labels_metric("corrected", lambda: self.n_corrected),)
 
     def state(self) -> StateDict:

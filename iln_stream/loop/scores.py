@@ -334,7 +334,6 @@ class Scores:
         return totals.total_error / totals.weight if totals.weight else nan
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         flags = (
             MetricSpec(flag.metric, "gauge", flag.help, _mean_of(self.window_flags[flag.name]))
             for flag in self._flags

@@ -458,7 +458,6 @@ class Publisher(Listener):
         return self._versions.last()
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         writer = self._writer
         return (
             MetricSpec(

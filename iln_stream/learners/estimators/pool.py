@@ -212,7 +212,6 @@ class Pool:
             raise ValueError(f"size = {self.size} must be at least 2 units")
 
     def start(self, given: EstimatorContext) -> "PoolIterate":
-        """Return f_1 = 0."""
         return PoolIterate(self.size, ridges_for("Pool", given), given.key)
 
 

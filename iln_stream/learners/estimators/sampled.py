@@ -161,7 +161,6 @@ class Sampled:
             )
 
     def start(self, given: EstimatorContext) -> "SampledIterate":
-        """Return f_1 = 0."""
         family = compilable(given.features)
         if self.units == "phase integrated" and (family is None or family.b_law != PHASE):
             raise ValueError(

@@ -261,7 +261,6 @@ class Effects(Part):
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned; this object must be new."""
         super().restore(state)
         self.table[state["cells"]] = state["table"]
         fields = zip(state["fields"], state["sums"], strict=True)
@@ -412,7 +411,6 @@ class ClassEffects(Part):
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned; this object must be new."""
         n_cells = state.get("n_cells", N_CELLS)  # release 0.2 did not say
         super().restore({name: value for name, value in state.items() if name != "n_cells"})
         self.table = np.zeros((n_cells, 2, CLASS_ESTIMATES))

@@ -72,7 +72,6 @@ class Engine(Part):
         return {**self.__dict__, "_predicted": None}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._predicted = None
 
@@ -268,7 +267,6 @@ class FreshTargets(Part):
         self._begin_rule()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._make_scratch()
 
@@ -318,7 +316,6 @@ class LateEngine(Engine):
         return super().state() | ({} if self.fresh is None else {"fresh": self.fresh.state()})
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore({name: each for name, each in state.items() if name != "fresh"})
         if "fresh" in state:
             self._begin_fresh()
@@ -401,7 +398,6 @@ class RegressionEngine(LateEngine):
 
     @property
     def n(self) -> int:
-        """Events learned."""
         return self.memory.n
 
     @property
@@ -600,6 +596,5 @@ class RegressionEngine(LateEngine):
         self._event = Observation(len(self.lags), len(self.inputs))
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._event = Observation(len(self.lags), len(self.inputs))

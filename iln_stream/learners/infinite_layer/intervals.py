@@ -100,7 +100,6 @@ class ErrorScale(Part):
         )  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._make_scratch()
 

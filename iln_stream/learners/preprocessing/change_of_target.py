@@ -218,7 +218,6 @@ class ChangeOfTarget(OtherTarget):
             return self._write_state(last=self._last)
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state, the regressor included; see `RestorableLearner.restore`."""
         with self._turn:
             (self._last,) = self._read_state(state, "last")
 
@@ -319,7 +318,6 @@ class RatioToLevel(OtherTarget):
             return self._write_state()
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state, the regressor included; see `RestorableLearner.restore`."""
         with self._turn:
             self._read_state(state)
 

@@ -95,7 +95,6 @@ class ScaledTarget(RestorableLearner, base.Regressor):
             return self._write_state(moments=self._moments.state())
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state, the regressor included; see `RestorableLearner.restore`."""
         with self._turn:
             (moments,) = self._read_state(state, "moments")
             self._moments = Moments()

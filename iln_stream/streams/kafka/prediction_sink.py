@@ -50,7 +50,6 @@ class KafkaPredictionSink(KafkaSink):
         self._ours: set[int] = set()  # partitions of the source, of which this run publishes
 
     def write_to(self, partition: int, key: str | None, value: bytes) -> None:
-        """Queue one message for the partition of this number, or else for partition 0."""
         self._ours.add(partition)
         super().write_to(partition, key, value)
 
