@@ -206,14 +206,7 @@ class ChangeOfTarget(OtherTarget):
         self._last = y
 
     def state(self) -> StateDict:
-        """Return the last label and the regressor's state.
-
-        Raises
-        ------
-        StateError
-            When the regressor's state can't be saved; see `state_of`.
-
-        """
+        """Return the last label and the regressor's state; StateError if that can't be saved."""
         with self._turn:
             return self._write_state(last=self._last)
 
@@ -306,14 +299,7 @@ class RatioToLevel(OtherTarget):
         return explain
 
     def state(self) -> StateDict:
-        """Return the regressor's state.
-
-        Raises
-        ------
-        StateError
-            When the regressor's state can't be saved; see `state_of`.
-
-        """
+        """Return the regressor's state; StateError if it can't be saved."""
         with self._turn:
             return self._write_state()
 

@@ -83,14 +83,7 @@ class ScaledTarget(RestorableLearner, base.Regressor):
         return clipped((y - moments.mean) / (self.width * sd), 1.0)
 
     def state(self) -> StateDict:
-        """Return the statistics and the regressor's state.
-
-        Raises
-        ------
-        StateError
-            When the regressor's state can't be saved; see `state_of`.
-
-        """
+        """Return the statistics and the regressor's state; StateError if that can't be saved."""
         with self._turn:
             return self._write_state(moments=self._moments.state())
 
