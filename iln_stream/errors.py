@@ -129,15 +129,7 @@ def names_one_of(header: str, hosts: Collection[str]) -> bool:
 def imported(setting: str, path: str, error: type[Exception]) -> Any:
     """Return the object at `package.module:attribute`; modules may be in the current folder.
 
-    Parameters
-    ----------
-    setting
-        Name of the setting, for the message.
-    path
-        The import path.
-    error
-        Raised if the object can't be imported.
-
+    If it can't be imported, `error` is raised and names the setting.
     """
     module, _, attribute = path.partition(":")
     look_here()

@@ -65,18 +65,9 @@ def write_whole(
 ) -> os.stat_result:
     """Write a file under another name and rename it; a file that exists is replaced.
 
-    Its name is durable only once its folder is synchronised, too.
-
-    Parameters
-    ----------
-    path
-        The file.
-    write
-        Writes the content.
-    partial
-        The other name, in the same folder; None: one that ends in the process's number.
-    durably
-        Whether the content must be on the disk before it gets its name.
+    Its name is durable only once its folder is synchronised, too. `partial` is the other name, in
+    the same folder; None: one that ends in the process's number. If `durably`, the content must be
+    on the disk before it gets its name.
 
     Returns
     -------

@@ -8,14 +8,7 @@ from typing import Any
 def imported_on_use(package: str, names: Mapping[str, Iterable[str]], name: str) -> Any:
     """Return what a package's `__getattr__` is asked for.
 
-    Parameters
-    ----------
-    package
-        Its dotted name.
-    names
-        By module, relative to the package, the names that come from it.
-    name
-        The one that is wanted.
+    `names` has, by module, relative to the package, the names that come from it.
 
     Raises
     ------

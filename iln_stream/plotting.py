@@ -39,31 +39,16 @@ _KEYS = ("y_pred", "y", "intervals", "probabilities", "time")
 
 
 class Row(NamedTuple):
-    """One prediction.
+    """One prediction."""
 
-    Parameters
-    ----------
-    y_pred, y
-        The prediction and the label: numbers or classes; None: unknown.
-    intervals
-        Lower and upper bound by level.
-    p
-        Probability of the class `y_pred`; None of a number.
-    time
-        POSIX seconds, of the event or of what is forecast.
-    horizon
-        How far ahead, of a forecast.
-    place
-        Stream, partition and offset of the event, if it is a message.
-
-    """
-
+    # y_pred, y: the prediction and the label: numbers or classes; None: unknown
     y_pred: Any
     y: Any
-    intervals: Mapping[float, tuple[float, float]]
-    p: float | None
-    time: float | None
-    horizon: str | None = None
+    intervals: Mapping[float, tuple[float, float]]  # lower and upper bound by level
+    p: float | None  # probability of the class `y_pred`; None of a number
+    time: float | None  # POSIX seconds, of the event or of what is forecast
+    horizon: str | None = None  # how far ahead, of a forecast
+    # stream, partition and offset of the event, if it is a message
     place: tuple[str, int, int] | None = None
 
     @property
@@ -246,43 +231,22 @@ def mean_of_latest(errors: Vector, window: int) -> Vector:
 
 
 class PredictionColumns(NamedTuple):
-    """Predictions of one stream, in the order in which they were made; nan is unknown.
+    """Predictions of one stream, in the order in which they were made; nan is unknown."""
 
-    Parameters
-    ----------
-    classes
-        Whether classes were predicted.
-    y_pred
-        (n,), the predictions; of classes the probability of the predicted class.
-    y
-        (n,), the labels; of classes 1 where the prediction was right, else 0.
-    low, high
-        (n,), the ends of the intervals.
-    level
-        Their level; None: there are none.
-    time
-        (n,), POSIX seconds.
-    labelled
-        (m,), the indices of the predictions with a label.
-    errors, baseline_errors
-        (m,), the absolute errors of these and of the baseline; of classes 1 where the prediction,
-        or the commonest class so far, was wrong, else 0.
-    baseline
-        What the baseline predicts: the mean so far or, if that is better, the last value, except
-        for forecasts, as it is not known when they are made.
-
-    """
-
-    classes: bool
-    y_pred: Vector
-    y: Vector
+    classes: bool  # whether classes were predicted
+    y_pred: Vector  # (n,), the predictions; of classes the probability of the predicted class
+    y: Vector  # (n,), the labels; of classes 1 where the prediction was right, else 0
+    # low, high: (n,), the ends of the intervals
     low: Vector
     high: Vector
-    level: float | None
-    time: Vector
-    labelled: Any
+    level: float | None  # their level; None: there are none
+    time: Vector  # (n,), POSIX seconds
+    labelled: Any  # (m,), the indices of the predictions with a label
+    # errors, baseline_errors: (m,), the absolute errors of these and of the baseline; of classes 1
+    # where the prediction, or the commonest class so far, was wrong, else 0
     errors: Vector
     baseline_errors: Vector
+    # The mean so far or, if that is better, the last value; of forecasts never, as it is not known.
     baseline: str
 
     @property

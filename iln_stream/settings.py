@@ -43,6 +43,14 @@ Port = Annotated[int, Field(ge=0, le=65535), "PORT"]
 Seconds = Annotated[float, "SECONDS"]
 """Types of settings, with what stands for their values in `--help`."""
 
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    Field(description="Minimum level of the log: `debug`, `info`, `warning` or `error`."),
+]
+LogFormat = Annotated[
+    Literal["text", "json"], Field(description="`text`, or `json`: one object per line.")
+]
+
 
 class SettingsError(UnrecoverableError):
     """A setting is invalid; the message gives its key, flag and variable."""
@@ -143,12 +151,7 @@ class CommandSettings(SettingsGroup, BaseSettings):
     def load(cls, config: Path | None = None, **flags: Any) -> Self:
         """Read and check flags, variables and a TOML file.
 
-        Parameters
-        ----------
-        config
-            The TOML file; None: none.
-        flags
-            Values given on the command line; None means not given.
+        A flag that is None is not given.
 
         Raises
         ------

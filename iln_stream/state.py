@@ -221,17 +221,6 @@ Migration: TypeAlias = Callable[[StateDict], StateDict]
 class StateSchema:
     """Writes and reads the states of one class.
 
-    Parameters
-    ----------
-    name
-        The class's qualified name.
-    version
-        Version of the fields' meaning. Raise it with every change, so that an older state is
-        migrated or rejected rather than misread.
-    migrations
-        By an older version, the function that makes a state of it one of the version after it. The
-        version itself is set by the schema.
-
     Examples
     --------
     >>> from iln_stream.state import StateSchema
@@ -247,8 +236,12 @@ class StateSchema:
 
     """
 
-    name: str
+    name: str  # the class's qualified name
+    # Version of the fields' meaning. Raise it with every change, so that an older state is migrated
+    # or rejected rather than misread.
     version: int
+    # By an older version, the function that makes a state of it one of the version after it. The
+    # version itself is set by the schema.
     migrations: Mapping[int, Migration] = field(default_factory=dict)
 
     def write(self, **fields: Any) -> StateDict:
@@ -360,12 +353,7 @@ def unpack(
 ) -> StateDict:
     """Return the state from the output of `pack`. Zero-dimensional arrays become numpy scalars.
 
-    Parameters
-    ----------
-    arrays, text
-        What `pack` returned.
-    load
-        Returns a block by the name that `pack`'s `store` gave it.
+    `load` returns a block by the name that `pack`'s `store` gave it.
 
     Raises
     ------
@@ -501,12 +489,7 @@ def to_bytes(state: StateDict) -> bytes:
 def from_bytes(data: bytes, load: Callable[[str], NDArray[Any]] | None = None) -> StateDict:
     """Return the state from the bytes that `to_bytes` or `write_packed` wrote.
 
-    Parameters
-    ----------
-    data
-        The bytes.
-    load
-        Returns a block that is stored elsewhere, by its name; see `pack`.
+    `load` returns a block that is stored elsewhere, by its name; see `pack`.
 
     Raises
     ------

@@ -72,11 +72,6 @@ class ReplayedLetters:
     A letter that was written twice, which a crash may cause, counts as one letter. A copy that
     can't be learned either has a letter of its own, of the same record.
 
-    Parameters
-    ----------
-    settings
-        Settings of the run that wrote the letters.
-
     Raises
     ------
     IlnError
@@ -160,14 +155,7 @@ _NEAR = 10_000
 
 
 class OriginalRecords:
-    """Reads originals again that their letters do not hold completely, such as binary ones.
-
-    Parameters
-    ----------
-    logs
-        The logs of the records, by name.
-
-    """
+    """Reads originals again that their letters do not hold completely, such as binary ones."""
 
     def __init__(self, logs: Mapping[str, Scheme]) -> None:
         self._logs = logs
@@ -255,18 +243,8 @@ _MOST_KINDS = 20
 def list_letters(settings: StreamSettings, reason: str, console: Console, *, as_json: bool) -> None:
     """Print the letters whose reason contains a text, and when each was replayed.
 
-    Parameters
-    ----------
-    settings
-        Settings of the run that wrote the letters.
-    reason
-        Only letters whose reason contains this text.
-    console
-        Gets the table.
-    as_json
-        Whether to write each letter to standard output as a line of JSON, as it is stored and with
-        `replayed`, in place of the table.
-
+    With `as_json`, each letter is a line of JSON on standard output, as it is stored and with
+    `replayed`, in place of the table.
     """
     table = Table("place", "replayed", "reason", "bytes", "payload")
     seen: set[tuple[str, str]] = set()

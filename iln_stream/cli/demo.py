@@ -188,16 +188,7 @@ CHALLENGERS = {
 def show_live(out: Path, page_port: int, seed: int, console: Console) -> bool:
     """Learn the demand of a city until interrupted, and show it on a page.
 
-    Parameters
-    ----------
-    out
-        Folder for the log.
-    page_port
-        Port of the page; 0 picks a free one.
-    seed
-        Random seed of the stream and the learner.
-    console
-        Receives the address.
+    `out` is the folder for the log; port 0 picks a free one.
 
     Returns
     -------
@@ -277,19 +268,8 @@ def run_demo(
 ) -> None:
     """Run each model on each stream, print a table, and draw a picture.
 
-    Parameters
-    ----------
-    out
-        Folder for the picture.
-    keep
-        Serve /metrics, and learn an endless stream on a page, until interrupted.
-    metrics_port
-        Port of /metrics; 0 picks a free one.
-    console
-        Receives all output.
-    page_port
-        Port of the page; 0 picks a free one.
-
+    With `keep`, it serves /metrics, and learns an endless stream on a page, until interrupted. Port
+    0 picks a free one.
     """
     registry = CollectorRegistry()
     metrics = Metrics(registry, window=500)

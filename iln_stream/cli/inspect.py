@@ -62,15 +62,8 @@ def show_key(path: Path, key: str, console: Console) -> None:
 def show_snapshots(path: Path, console: Console, *, as_json: bool = False) -> None:
     """Print a snapshot, or the newest one of each folder at or below `path`.
 
-    Parameters
-    ----------
-    path
-        A snapshot, or a folder.
-    console
-        Receives a table for each snapshot.
-    as_json
-        Whether to write each snapshot's header and counts to standard output as a line of JSON, in
-        place of the table.
+    With `as_json`, each snapshot's header and counts are a line of JSON on standard output, in
+    place of a table.
 
     Raises
     ------

@@ -18,7 +18,9 @@ from iln_stream.records import MalformedError, SkippedError, is_command
 from iln_stream.records.decoding import MOST_INPUTS, shorten
 from iln_stream.records.envelopes import envelope_of
 from iln_stream.records.fields import FieldMapping, common_field, ids_of_labels, late_labels
-from iln_stream.records.inspection import Field, guessed_notation, inspect_fields
+from iln_stream.records.guessed_notation import guessed_notation
+from iln_stream.records.inspected import Field
+from iln_stream.records.inspection import inspect_fields
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import flatten, parse_json
 from iln_stream.records.proposed_forecasts import lags_of, series_of

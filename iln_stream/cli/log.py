@@ -288,16 +288,7 @@ def import_stream(
 ) -> None:
     """Copy the source into an embedded log.
 
-    Parameters
-    ----------
-    settings
-        Settings of the source.
-    address
-        The embedded log.
-    how
-        What to do about an earlier import that was interrupted; see `import_records`.
-    console
-        Draws progress if it is a terminal.
+    `how` says what to do about an earlier import that was interrupted; see `import_records`.
 
     Raises
     ------
@@ -326,18 +317,7 @@ def export_topic(
 ) -> None:
     """Copy a topic of an embedded log to another address.
 
-    Parameters
-    ----------
-    settings
-        Settings of the target.
-    address
-        The embedded log.
-    to
-        The target.
-    begin
-        Where to begin, as `iln_stream.cli.log.starts` reads it; None: at the first record.
-    console
-        Draws progress if it is a terminal.
+    `begin` says where to begin, as `starts` reads it; None: at the first record.
 
     Raises
     ------

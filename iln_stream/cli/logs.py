@@ -105,13 +105,8 @@ def report(console: Console, text: str) -> None:
 class JsonFormatter(logging.Formatter):
     """Formats a record as one JSON object: time, level, logger, message, and any exception.
 
-    The time is RFC 3339, in UTC.
-
-    Parameters
-    ----------
-    worker
-        Number of the process, as one more field; None: no such field.
-
+    The time is RFC 3339, in UTC. `worker`, the number of the process, is one more field; None: no
+    such field.
     """
 
     def __init__(self, worker: int | None = None) -> None:
@@ -152,11 +147,6 @@ class OncePerInterval(logging.Filter):
     one, and name the same partition; other arguments may differ. The next message of the kind says
     how many were dropped. So a flood of dead letters logs one line per reason, partition and
     interval.
-
-    Parameters
-    ----------
-    seconds
-        Length of the interval.
 
     Examples
     --------

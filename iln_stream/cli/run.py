@@ -259,15 +259,7 @@ def read_skip(text: str | None, events: str, labels: str) -> dict[StreamPartitio
 def publish(settings: LoopSettings, rate: float | None, console: Console) -> int:
     """Send each record of the source to the topic; return their number.
 
-    Parameters
-    ----------
-    settings
-        Settings of the source, the topic and the brokers.
-    rate
-        Events per second; None: as fast as possible.
-    console
-        Draws progress if it is a terminal.
-
+    The rate is in events per second; None: as fast as possible.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as on Ctrl-C: flush
     stream = source_stream(settings)

@@ -107,7 +107,6 @@ class GaussianAffineFeatures(AffineFeatures):
         """The law of b."""
 
     def draw(self, n: int, d: int, rng: np.random.Generator) -> AffineWeights:
-        """Draw n units for inputs of d columns."""
         omega = rng.normal(scale=self.scale(d), size=(n, d))
         return AffineWeights(omega, self.b_law.draw(n, rng))
 

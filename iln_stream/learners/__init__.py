@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         features_wanted,
     )
     from iln_stream.learners.infinite_layer.base import background_of
-    from iln_stream.learners.introspection import find_infinite_layer, find_shrinking_gradient
+    from iln_stream.learners.introspection import find_shrinking_gradient
     from iln_stream.learners.preprocessing.change_of_target import ChangeOfTarget, RatioToLevel
     from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
     from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
@@ -61,7 +61,6 @@ __all__ = [
     "background_of",
     "broken_numbers",
     "features_wanted",
-    "find_infinite_layer",
     "find_shrinking_gradient",
     "model_of",
     "restorable",
@@ -72,43 +71,24 @@ __all__ = [
 
 _NAMES = {
     "estimators": (
-        "Averaged",
-        "Block",
+        *("Averaged", "Block", "Exact", "Full", "GrowingPool", "Pool", "Sampled"),
         "Estimate",
-        "Exact",
-        "Full",
-        "GrowingPool",
-        "Pool",
-        "Sampled",
     ),
     "infinite_layer": (
-        "InfiniteLayerClassifier",
-        "InfiniteLayerRegressor",
-        "RandomFeatureRidge",
+        *("InfiniteLayerClassifier", "InfiniteLayerRegressor", "RandomFeatureRidge"),
         "features_wanted",
     ),
     "infinite_layer.base": ("background_of",),
-    "introspection": (
-        "find_infinite_layer",
-        "find_shrinking_gradient",
-    ),
+    "introspection": ("find_shrinking_gradient",),
     "preprocessing.change_of_target": ("ChangeOfTarget", "RatioToLevel"),
     "preprocessing.scaled_target": ("ScaledTarget",),
     "preprocessing.winsorised_scaler": ("WinsorisedScaler",),
     "quantiles": ("QuantileRegressor",),
     "restoring": (
-        "RestorableLearner",
-        "broken_numbers",
-        "model_of",
-        "restorable",
-        "some_of",
-        "state_of",
+        *("RestorableLearner", "broken_numbers", "model_of", "restorable", "some_of", "state_of"),
         "unserializable_parameters",
     ),
-    "shrinking_gradient": (
-        "ShrinkingGradient",
-        "Update",
-    ),
+    "shrinking_gradient": ("ShrinkingGradient", "Update"),
 }
 
 

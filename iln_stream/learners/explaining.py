@@ -277,14 +277,7 @@ _PREDICTIONS = 500
 
 
 class _Exchange:
-    """Exchanges an event's inputs for those of x.
-
-    Attributes
-    ----------
-    players
-        The inputs in which the event and x differ.
-
-    """
+    """Exchanges an event's inputs for those of x."""
 
     def __init__(
         self, outcome: Outcome, x: Mapping[Any, float], event: Mapping[Any, float]
@@ -292,6 +285,7 @@ class _Exchange:
         self._outcome = outcome
         self._event = event
         self._before, self._after = by_input(event), by_input(x)
+        # the inputs in which the event and x differ
         self.players = [
             player
             for player in {**self._after, **self._before}

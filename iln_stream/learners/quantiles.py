@@ -254,7 +254,6 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
             return self._write_state(columns=self._columns.state(), **kept)
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state, the regressor included; see `RestorableLearner.restore`."""
         with self._turn:
             columns, *kept = self._read_state(state, "columns", *_KEPT)
             self._columns.restore(columns)

@@ -601,7 +601,6 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
             )
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state; see `RestorableLearner.restore`."""
         weighted = ["excess_weight"] if "excess_weight" in state else []
         key, columns, f, n_seen, n_shrinks, watch, last, *excess = self._read_state(
             state, "key", "columns", "f", "n_seen", "n_shrinks", "watch", "last", *weighted

@@ -40,12 +40,8 @@ class TableEvents:
 
     Numbers and booleans are inputs of their column's name. A text v in column k becomes the input
     `"k=v"` of value 1, as in the service, and so does any value of a column of categories. Null and
-    nan are missing: the input is left out.
-
-    Parameters
-    ----------
-    table
-        A pandas or polars DataFrame, a pyarrow Table, or another that narwhals reads at once.
+    nan are missing: the input is left out. The table is a pandas or polars DataFrame, a pyarrow
+    Table, or another that narwhals reads at once.
 
     Raises
     ------

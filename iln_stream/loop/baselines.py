@@ -111,7 +111,6 @@ class Trivial:
         return {"n_labels": self._n, "mean": self._mean, "last": self._last}
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         self._n, self._mean, self._last = state["n_labels"], state["mean"], state["last"]
 
 
@@ -177,7 +176,6 @@ class PastLabels:
         return {"rows": np.array(rows, dtype=float).reshape(-1, 3)}
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         for time, y, known_at in state["rows"].tolist():
             self.learn(time, y, known_at)
 
@@ -186,17 +184,7 @@ class Seasonal(Baseline):
     """The label of the same time some seconds ago, or else the last one.
 
     Both are compared from the first events in a row that have such a label, so that other streams
-    don't pay for it.
-
-    Parameters
-    ----------
-    window
-        As of the others.
-    seconds
-        How long ago.
-    last
-        The last label's errors, which are this one's until then.
-
+    don't pay for it. `last` has the last label's errors, which are this one's until then.
     """
 
     def __init__(self, window: int, seconds: float, last: Baseline) -> None:
@@ -314,7 +302,6 @@ class TrivialClasses:
         }
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         classes = map(decode_name, state["classes"])
         self._counts = dict(zip(classes, state["counts"], strict=True))
 
@@ -330,7 +317,6 @@ class Baselines:
         raise NotImplementedError
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         raise NotImplementedError
 
     def summary(self, scores: Scores, *, recent: bool) -> str:
@@ -342,7 +328,6 @@ class Baselines:
         return {name: baseline.state() for name, baseline in self.by_name.items()}
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         for name, baseline in self.by_name.items():
             baseline.restore(state[name])
 
@@ -352,13 +337,8 @@ class RegressionBaselines(Baselines):
 
     Where events have labels of the same time a day or a week before, in their series, also of
     these; and of the median of the latest labels, where it is much better, as if most are 0. Like
-    the learner, a baseline predicts an event when it comes, not when its label comes.
-
-    Parameters
-    ----------
-    window
-        Labelled events in the windowed means.
-
+    the learner, a baseline predicts an event when it comes, not when its label comes. Windowed
+    means are over `window` labelled events.
     """
 
     def __init__(self, window: int) -> None:
@@ -465,15 +445,8 @@ class ClassificationBaselines(Baselines):
 
     Where the learner has no score, as no class was known, they have none. A label that comes late
     is scored by the frequencies when its event came; with more than 32 classes, by those when it
-    comes, as a copy for each waiting event would be large.
-
-    Parameters
-    ----------
-    window
-        Labelled events in the windowed means.
-    least
-        Lower bound of a probability in the log loss.
-
+    comes, as a copy for each waiting event would be large. Windowed means are over `window`
+    labelled events; in the log loss, a probability is at least `least`.
     """
 
     def __init__(self, window: int, least: float) -> None:

@@ -20,27 +20,17 @@ _EVERY = 100
 class EventOrder(Listener):
     """Counts events that are older than the event before; late labels are no events.
 
-    Parameters
-    ----------
-    name
-        Name of the stream in messages.
-    refuses
-        Whether a stream that runs backwards ends the run, as a file can be sorted.
-    one_series
-        Whether a stream whose times are those of several series ends the run.
-
-    Attributes
-    ----------
-    n, n_older : int
-        Number of events with a time, and of those that are older than the event before.
-    first, last : float or None
-        Smallest and greatest time of an event, in POSIX seconds; None: no event has a time.
-
+    If it `refuses`, a stream that runs backwards ends the run, as a file can be sorted. If it is of
+    `one_series`, so does a stream whose times are those of several series.
     """
 
     def __init__(self, name: str, *, refuses: bool = True, one_series: bool = False) -> None:
         self.name = name
+        # n, n_older: number of events with a time, and of those that are older than the event
+        # before
         self.n = self.n_older = 0
+        # first, last: smallest and greatest time of an event, in POSIX seconds; None: no event has
+        # a time
         self.first: float | None = None
         self.last: float | None = None
         self._refuses = refuses

@@ -28,22 +28,11 @@ _WRITTEN = re.compile(rf"([1-9][0-9]{{0,8}})({'|'.join(_UNITS)})?")
 
 
 class Horizon(NamedTuple):
-    """How far ahead a forecast is: a number of records, or a time.
+    """How far ahead a forecast is: a number of records, or a time."""
 
-    Parameters
-    ----------
-    text
-        As it is written: `24` is 24 records, `24h` are 24 hours.
-    steps
-        Number of records; None: it is a time.
-    seconds
-        Time in seconds; None: it is a number of records.
-
-    """
-
-    text: str
-    steps: int | None = None
-    seconds: float | None = None
+    text: str  # as it is written: `24` is 24 records, `24h` are 24 hours
+    steps: int | None = None  # number of records; None: it is a time
+    seconds: float | None = None  # time in seconds; None: it is a number of records
 
     @classmethod
     def of(cls, text: str) -> "Horizon":
@@ -131,7 +120,6 @@ class PresentValue:
         }  # fmt: skip
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         self.is_needed, self._n, self._last = state["is_needed"], state["n"], state["last"]
         self._squares, self._began = state["squares"], state["began"]
 
@@ -370,9 +358,7 @@ class Forecasts:
         series: _Series,
     ) -> Step:
         """Learn the label of a waiting event, which waits no more even if the learner fails."""
-        event = self._store.get(key)
-        assert event is not None
-        self._store.remove(key)
+        event = self._store.pop(key)
         if self._needs_present:
             self._needs_present = False
             for each in self._series.values():
@@ -403,14 +389,7 @@ class Forecasts:
             key = f"{key}@{series.index}"
         if example.id is not None:
             key = f"{key}:{example.id}"
-        self._store.add(
-            key,
-            Pending(
-                x, step.y_pred, example.time, record.origin.partition, record.offset, token,
-                example.weight, step.details.intervals,
-                series.trivial.now, step.details.quantiles,
-            ),
-        )  # fmt: skip
+        self._store.add(key, Pending.of(step, token, example.weight, series.trivial.now))
         self._wait(key, example.time, series)
         if len(self._store) > MOST:
             self._expire_oldest()
@@ -476,7 +455,6 @@ class Forecasts:
         ]
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         of_series = MetricSpec(
             "iln_series_error_ratio",
             "gauge",

@@ -144,7 +144,6 @@ class Forgets:
         return digest in self._later or (EVENT, digest) in self._forgotten.values
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         return (
             MetricSpec(
                 "iln_forgotten_ids_evicted_total",

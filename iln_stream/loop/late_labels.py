@@ -132,14 +132,7 @@ Arrival: TypeAlias = int | tuple[str, StreamPartition, int]
 
 
 class ArrivalTimes:
-    """Dates what comes by the records around it, and so 15 records later; see `RecordClock`.
-
-    Parameters
-    ----------
-    streams
-        As of `LateLabels`.
-
-    """
+    """Dates what comes by the records around it, and so 15 records later; see `RecordClock`."""
 
     def __init__(self, streams: Sequence[str]) -> None:
         self._streams = streams
@@ -184,7 +177,6 @@ class ArrivalTimes:
         }
 
     def restore(self, state: StateDict) -> None:
-        """Continue from a `state()`."""
         self._clock.restore(state["clock"])
         self._n_records = state["n_records"]
         self._undated.clear()
@@ -196,24 +188,14 @@ class ArrivalTimes:
 
 
 class EarlyLabel(NamedTuple):
-    """A label, and the record that brought it.
+    """A label, and the record that brought it."""
 
-    Parameters
-    ----------
-    label
-        The decoded record.
-    origin, offset, payload
-        The record, to be written to the dead letters if no event comes.
-    since
-        When it came; None: not known yet (see `RecordClock`).
-
-    """
-
-    label: Example
+    label: Example  # the decoded record
+    # origin, offset, payload: the record, to be written to the dead letters if no event comes
     origin: StreamPartition
     offset: int
     payload: bytes
-    since: float | None = None
+    since: float | None = None  # when it came; None: not known yet (see `RecordClock`)
 
     def letter(self, reason: str) -> DeadLetter:
         """Return the dead letter of the label."""
@@ -223,13 +205,7 @@ class EarlyLabel(NamedTuple):
 class EarlyLabels:
     """Labels by the id of the event, the oldest first.
 
-    Parameters
-    ----------
-    size
-        Most labels; the caller removes the oldest beyond it.
-    streams
-        Names of the log of events and, if there is one, of that of labels.
-
+    The caller removes the oldest beyond `size`.
     """
 
     def __init__(self, size: int, streams: Sequence[str]) -> None:
@@ -334,17 +310,8 @@ class LateLabels:
     | an event with the id of one that waits | replaces it (`RecentIds` would skip it) |
 
     Events expire, the oldest first, when they wait too long or too many wait; labels that wait for
-    an event become dead letters then. Times are those of records: see `RecordClock`.
-
-    Parameters
-    ----------
-    policy
-        How long events and labels wait, and what happens then.
-    task
-        Has the trivial predictors, which are scored on waiting events, too.
-    streams
-        Names of the log of events and, if there is one, of that of labels.
-
+    an event become dead letters then. Times are those of records: see `RecordClock`. The task has
+    the trivial predictors, which are scored on waiting events, too.
     """
 
     def __init__(self, policy: LatePolicy, task: "Task", streams: Sequence[str]) -> None:
@@ -476,15 +443,8 @@ class LateLabels:
             self.n_expired["replaced"] += 1
         if self._policy.expired == "learn" and isinstance(step.y_pred, Mapping):
             step = step._replace(y_pred=self._with_assumed(step.y_pred, stepper))
-        serial = self._store.add(
-            event_id,
-            Pending(
-                x, step.y_pred, example.time, record.origin.partition, record.offset, token,
-                example.weight, step.details.intervals,
-                self._trivial.now, step.details.quantiles,
-            ),
-        )  # fmt: skip
-        self._arrivals.add(serial)
+        event = Pending.of(step, token, example.weight, self._trivial.now)
+        self._arrivals.add(self._store.add(event_id, event))
         return step
 
     def _with_assumed(
@@ -556,7 +516,7 @@ class LateLabels:
             if since is None or since + seconds > now:
                 self._note_due(since)
                 break
-            event = self._remove(event_id)
+            event = self._store.pop(event_id)
             why = f"no label came within {seconds:g} s"
             self._count_expired("age", why)
             if self._policy.expired == "write":
@@ -612,7 +572,7 @@ class LateLabels:
             oldest = store.oldest()
             assert oldest is not None
             event_id, _ = oldest
-            event = self._remove(event_id)
+            event = self._store.pop(event_id)
             why = f"more than {policy.events} events wait for a label"
             self._count_expired("count", why)
             if policy.expired == "write":
@@ -626,13 +586,6 @@ class LateLabels:
                 stacklevel=2,
             )
         self.n_expired[kind] += 1
-
-    def _remove(self, event_id: str) -> Pending:
-        """Remove and return a waiting event."""
-        event = self._store.get(event_id)
-        assert event is not None
-        self._store.remove(event_id)
-        return event
 
     def _expire_early(self) -> DeadLetter:
         """Return the dead letter of the label that waits longest."""
@@ -655,7 +608,6 @@ class LateLabels:
             self._due = due
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         return (
             *self._store.metrics(),
             MetricSpec(

@@ -45,12 +45,6 @@ class LearningCheck(Listener):
         Whether a stream that runs backwards ends the run, as a file can be sorted.
     one_series
         Whether a stream whose times are those of several series ends the run.
-
-    Attributes
-    ----------
-    n_events, n_learned : int
-        Events that were predicted, and labels that were learned, in this run.
-
     """
 
     def __init__(
@@ -72,6 +66,7 @@ class LearningCheck(Listener):
         self._n_looks = 0
         self._found = dict.fromkeys(PROBLEMS, 0)
         self._labels: set[Any] | None = set()  # until their kind is known
+        # n_events, n_learned: events that were predicted, and labels that were learned, in this run
         self.n_events = 0
         self.n_learned = 0
 

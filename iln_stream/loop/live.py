@@ -163,14 +163,6 @@ class SampledCurves:
     sample at the same steps as one that was never interrupted. One thread may sample while others
     read.
 
-    Attributes
-    ----------
-    stride : int
-        Steps from one point to the next. After it has doubled, only points whose serial number is a
-        multiple of it remain.
-    due : int
-        Serial number of the next step to sample.
-
     Examples
     --------
     >>> from iln_stream.loop.live import SampledCurves
@@ -184,6 +176,8 @@ class SampledCurves:
     """
 
     def __init__(self, stride: int = FIRST_STRIDE, last: int | None = None) -> None:
+        # stride: steps from one point to the next. After it has doubled, only points whose serial
+        # number is a multiple of it remain. due: serial number of the next step to sample
         self.stride = self.due = stride
         self._last = last
         # Both are only appended to, or replaced, so that other threads may read them.
@@ -193,15 +187,8 @@ class SampledCurves:
     def sample(self, serial: int, events: int, specs: Iterable[MetricSpec]) -> None:
         """Add a point.
 
-        Parameters
-        ----------
-        serial
-            Number of steps so far.
-        events
-            Number of events that the model has predicted so far.
-        specs
-            The metrics to read; one that fails has no value at this point.
-
+        There were `serial` steps and `events` predicted events so far; a metric that fails has no
+        value at this point.
         """
         columns = self._columns
         values = [_NAN] * len(columns)
@@ -273,7 +260,6 @@ class SampledCurves:
         }
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         self.stride, self.due = state["stride"], state["due"]
         self._columns = {renamed(*column): i for i, column in enumerate(state["columns"])}
         rows: Sequence[Sequence[float]] = state["values"].tolist()
@@ -351,66 +337,22 @@ class _Command(Protocol):
 
 
 class About(NamedTuple):
-    """What does not change while a learner learns.
+    """What does not change while a learner learns."""
 
-    Parameters
-    ----------
-    task
-        "regression" or "classification".
-    source
-        Address of the events.
-    learner
-        The setting `learner`.
-    version
-        The model's version, as predictions carry it.
-    target
-        Name of the field that is predicted; None: events have no fields of their own.
-    unit
-        Its unit, if a setting says it.
-
-    """
-
-    task: str
-    source: str
-    learner: str
-    version: str
+    task: str  # "regression" or "classification"
+    source: str  # address of the events
+    learner: str  # the setting `learner`
+    version: str  # the model's version, as predictions carry it
+    # name of the field that is predicted; None: events have no fields of their own
     target: str | None = None
-    unit: str | None = None
+    unit: str | None = None  # its unit, if a setting says it
 
 
 class LiveModel(Listener):
     """Remembers the latest steps, dead letters and commands of one learner, and samples curves.
 
     Put it after the listener that counts. All else is read by the thread that asks for `data`.
-
-    Parameters
-    ----------
-    watched
-        Counts the learner's steps.
-    specs
-        Returns all metrics of the learner; None: those of `watched`.
-
-    Attributes
-    ----------
-    n : int
-        Number of steps so far, which is the serial number of the last one.
-    about : About or None
-        Set before `data` is called.
-    checkpoints : callable
-        Returns the latest checkpoints, oldest first.
-    worst_series : callable
-        Returns the series with the largest errors, the worst first.
-    standings : callable or None
-        Returns the standings of a contest.
-    versions : mapping
-        Version of each contender.
-    champion : str or None
-        Name of the contender that predicts now.
-    slices : ErrorSlices
-        Finds where the latest errors are.
-    series : sequence of str
-        Fields that name the series of an event.
-
+    `specs` returns all metrics of the learner; None: those of `watched`.
     """
 
     def __init__(
@@ -423,23 +365,26 @@ class LiveModel(Listener):
         self._curves = SampledCurves()
         self._recent = SampledCurves(RECENT_STRIDE, RECENT_POINTS)
         self._curved: Sequence[MetricSpec] | None = None
-        self.slices = ErrorSlices()
-        self.series: Sequence[str] = ()
+        self.slices = ErrorSlices()  # finds where the latest errors are
+        self.series: Sequence[str] = ()  # fields that name the series of an event
         self._steps: deque[Step | dict[str, Any]] = deque(maxlen=MOST_STEPS)
         self._append = self._steps.append
         self._letters: deque[dict[str, Any]] = deque(maxlen=MOST_LETTERS)
         self._commands: deque[dict[str, Any]] = deque(maxlen=MOST_COMMANDS)
         self._promotions: deque[dict[str, Any]] = deque(maxlen=MOST_PROMOTIONS)
-        self.champion: str | None = None
+        self.champion: str | None = None  # name of the contender that predicts now
         self._due = self._curves.due
         self._idle_at = -1
         self._ended = False
-        self.n = 0
-        self.about: About | None = None
+        self.n = 0  # number of steps so far, which is the serial number of the last one
+        self.about: About | None = None  # set before `data` is called
+        # returns the latest checkpoints, oldest first
         self.checkpoints: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+        # returns the series with the largest errors, the worst first
         self.worst_series: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+        # returns the standings of a contest
         self.standings: Callable[[], Sequence[Any]] | None = None
-        self.versions: Mapping[str, str] = {}
+        self.versions: Mapping[str, str] = {}  # version of each contender
 
     def on_step(self, step: Step) -> None:
         """Remember the step; sample the curves if that is due."""
@@ -531,7 +476,6 @@ class LiveModel(Listener):
         }
 
     def restore(self, state: StateDict) -> None:
-        """Restore a `state()`."""
         self.n = state["n"]
         self._curves.restore(state["curves"])
         self._recent.due = self.n - self.n % RECENT_STRIDE + RECENT_STRIDE
@@ -616,13 +560,7 @@ def live_route(
 ) -> WSGIApplication:
     """Return the application of /live, which describes all models.
 
-    Parameters
-    ----------
-    models
-        Returns the models of this process.
-    not_ready
-        Returns why events can't be learned now, if there is a reason.
-
+    `not_ready` returns why events can't be learned now, if there is a reason.
     """
     started_at = time()
 

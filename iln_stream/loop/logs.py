@@ -11,14 +11,7 @@ log = logging.getLogger(__name__)
 
 
 class ChampionLog(Listener):
-    """Logs one line when another contender has become champion, by command or by evidence.
-
-    Parameters
-    ----------
-    model
-        Name of the model.
-
-    """
+    """Logs one line when another contender has become champion, by command or by evidence."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -45,15 +38,8 @@ class ConnectionLog(Listener):
     """Logs one line when the source disconnects, and one when it reconnects.
 
     It checks when the loop is idle and, as other partitions may keep the loop busy, once a second.
-    While the source is disconnected, it checks at each record.
-
-    Parameters
-    ----------
-    source
-        The source to watch, or some of its partitions.
-    description
-        What the source connects to, such as "the broker at HOST".
-
+    While the source is disconnected, it checks at each record. `description` is what the source
+    connects to, such as "the broker at HOST".
     """
 
     def __init__(self, source: Source | PartitionedLog, description: str) -> None:

@@ -164,11 +164,7 @@ class PrequentialLoop:
     def n_in_hand(self, *, labels: bool = False) -> int:
         """Return how many records were polled and are not handled yet. Safe from any thread.
 
-        Parameters
-        ----------
-        labels
-            Whether to count those of the log of labels, or else those of the first log.
-
+        With `labels`, those of the log of labels, or else those of the first log.
         """
         n, last_offsets = 0, self._last_offsets
         for record in reversed(self._polled):

@@ -33,13 +33,7 @@ def label_metrics(
 ) -> Sequence[MetricSpec]:
     """Return the metrics of a source's log of labels; none if it has no such log.
 
-    Parameters
-    ----------
-    source
-        Source of the events and the labels.
-    n_in_hand
-        Returns how many labels were polled and are not handled yet; they belong to the lag.
-
+    `n_in_hand` returns how many labels were polled and are not handled yet; they belong to the lag.
     """
     labels = source.labels
     if labels is None:
@@ -75,13 +69,7 @@ DELAYS = (
 class Histogram:
     """Counts values by bucket.
 
-    Parameters
-    ----------
-    name, description
-        Name in Prometheus, and one sentence.
-    bounds
-        Upper bounds of the buckets, ascending; one more bucket has the values beyond.
-
+    `bounds` are the upper bounds of the buckets, ascending; one more bucket has the values beyond.
     """
 
     def __init__(self, name: str, description: str, bounds: Sequence[float]) -> None:
@@ -125,12 +113,6 @@ class ModelMetrics(Listener):
         Levels of the intervals that predictions have, if any.
     quantiles
         Levels of their quantiles, if any.
-
-    Attributes
-    ----------
-    n_in_hand : callable
-        Returns how many records the loop has polled and not handled yet; they belong to the lag.
-
     """
 
     def __init__(
@@ -143,6 +125,7 @@ class ModelMetrics(Listener):
         levels: Sequence[float] = (),
         quantiles: Sequence[float] = (),
     ) -> None:
+        # returns how many records the loop has polled and not handled yet; they belong to the lag
         self.n_in_hand: Callable[[], int] = lambda: 0
         self.n_dead_letters = 0
         self.n_repeats = 0
@@ -335,7 +318,6 @@ class ModelMetrics(Listener):
         }
 
     def restore(self, state: StateDict) -> None:
-        """Continue from a `state()`."""
         self.scores.restore(state["scores"])
         for name, part in (("baselines", self._baselines), ("coverage", self._coverage)):
             part.restore(state[name])
@@ -391,13 +373,7 @@ Labels = tuple[str, str]
 class Metrics(Collector):
     """Prometheus metrics of every watched learner.
 
-    Parameters
-    ----------
-    registry
-        Registry that exports the metrics.
-    window
-        Number of labelled events in the windowed metrics.
-
+    Windowed metrics are over `window` labelled events.
     """
 
     def __init__(self, registry: CollectorRegistry, window: int = 1000) -> None:

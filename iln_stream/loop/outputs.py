@@ -51,16 +51,7 @@ class PredictionWriter(Listener):
 class TransactionalPredictionWriter(PredictionWriter):
     """Publishes each prediction once: skips those that the sink has committed.
 
-    Parameters
-    ----------
-    sink
-        Sink of the predictions.
-    encode
-        Writes predictions as bytes.
-    stream
-        Name of the stream that they are of.
-    ends
-        Where the stream's partitions end now.
+    `encode` writes predictions as bytes; `ends` is where the partitions of `stream` end now.
 
     Raises
     ------
@@ -116,16 +107,9 @@ class TransactionalPredictionWriter(PredictionWriter):
 class DeadLetterWriter(Listener):
     """Writes each dead letter to a sink, keyed by its position.
 
-    A sink with a method `flush_if_due` is asked at each event to store letters that wait.
-
-    Parameters
-    ----------
-    sink
-        Sink of the letters.
-    only_of_learner
-        Whether to leave out records that could not be read: another reader of the same records
-        writes these.
-
+    A sink with a method `flush_if_due` is asked at each event to store letters that wait. If
+    `only_of_learner`, records that could not be read are left out: another reader of the same
+    records writes these.
     """
 
     def __init__(self, sink: Sink, *, only_of_learner: bool = False) -> None:

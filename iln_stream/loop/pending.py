@@ -4,7 +4,7 @@ import json
 import struct
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, compress
 from struct import Struct
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.loop.step import Prediction, Token
+from iln_stream.loop.step import Prediction, Step, Token
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import ArrayBlock, StateDict, decode_name, encode_name
 
@@ -31,41 +31,29 @@ def refused_labels_metric(reason: str, read: Callable[[], int]) -> MetricSpec:
 
 
 class Pending(NamedTuple):
-    """What is known of an event that waits for its label.
+    """What is known of an event that waits for its label."""
 
-    Parameters
-    ----------
-    x
-        Its inputs.
-    y_pred
-        The prediction that was published.
-    time
-        When it happened, in POSIX seconds; None: unknown.
-    partition, offset
-        Position of its record in the log of events.
-    token
-        What the learner computed then; None: the learner makes no tokens.
-    weight
-        How much it counts when it is learned; None: not given.
-    intervals
-        Lower and upper bounds that were published.
-    baselines
-        What trivial predictors predicted then.
-    quantiles
-        Those that were published.
-
-    """
-
-    x: dict[str, float]
-    y_pred: Prediction
-    time: float | None
+    x: Mapping[Any, float]  # its inputs
+    y_pred: Prediction  # the prediction that was published
+    time: float | None  # when it happened, in POSIX seconds; None: unknown
+    # partition, offset: position of its record in the log of events
     partition: int
     offset: int
-    token: Token | None = None
-    weight: float | None = None
-    intervals: tuple[tuple[float, float], ...] = ()
-    baselines: tuple[float, ...] = ()
-    quantiles: tuple[float, ...] = ()
+    token: Token | None = None  # what the learner computed then; None: the learner makes no tokens
+    weight: float | None = None  # how much it counts when it is learned; None: not given
+    intervals: tuple[tuple[float, float], ...] = ()  # lower and upper bounds that were published
+    baselines: tuple[float, ...] = ()  # what trivial predictors predicted then
+    quantiles: tuple[float, ...] = ()  # those that were published
+
+    @classmethod
+    def of(
+        cls, step: Step, token: Token | None, weight: float | None, baselines: tuple[float, ...]
+    ) -> "Pending":
+        """Return an event that was just predicted in a step."""
+        return cls(
+            step.x, step.y_pred, step.time, step.origin.partition, step.offset, token, weight,
+            step.details.intervals, baselines, step.details.quantiles,
+        )  # fmt: skip
 
 
 _NAN = float("nan")
@@ -212,13 +200,8 @@ class PackedEvents:
     """Events that never change, in the order in which they came.
 
     Names, classes and counts are kept once for all events that have the same; serial numbers
-    without a gap, and the places of rows of one size, by the first.
-
-    Parameters
-    ----------
-    packed
-        What `pack_events` returned.
-
+    without a gap, and the places of rows of one size, by the first. `packed` is what `pack_events`
+    returned.
     """
 
     def __init__(self, packed: NDArray[np.uint8]) -> None:
@@ -427,6 +410,13 @@ class PendingStore:
         block = self._sealed[serial // BLOCK]
         return block.events[block.row(serial)]
 
+    def pop(self, event_id: str) -> Pending:
+        """Remove and return the event with this id."""
+        event = self.get(event_id)
+        assert event is not None
+        self.remove(event_id)
+        return event
+
     def remove(self, event_id: str) -> None:
         """Remove the event with this id."""
         serial = self._serials.pop(event_id)
@@ -481,7 +471,6 @@ class PendingStore:
         self._keep(number, _Sealed(PackedEvents(pack_events(block.left()))))
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         return (
             MetricSpec(
                 "iln_pending_events",

@@ -1,6 +1,7 @@
 """How far a run is: one line in a terminal, lines of the log elsewhere, and on /ready."""
 
 import logging
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -25,15 +26,7 @@ _RATE_SECONDS = {True: 10.0, False: 60.0}
 class Line:
     """A line that is rewritten at a terminal, and vanishes at the end; elsewhere it is logged.
 
-    Parameters
-    ----------
-    console
-        Shows it if it is a terminal.
-    total
-        What `show` counts up to, for a bar; None: unknown.
-    seconds
-        From one line of the log to the next.
-
+    With a `total`, which `show` counts up to, there is a bar; a line is logged every `seconds`.
     """
 
     def __init__(
@@ -76,19 +69,8 @@ class Line:
 class Progress(Listener):
     """Shows the number of events, their rate, the latest errors and those of a trivial predictor.
 
-    Parameters
-    ----------
-    watched
-        Counts and scores the steps.
-    console
-        Draws it if it is a terminal; None: the log has it.
-    total
-        Number of records; None: unknown.
-    title
-        What is learned, if it is not the stream of the run.
-    logs_letters
-        Whether each dead letter is logged, as nothing else keeps it.
-
+    It is drawn at a terminal, and logged elsewhere. `title` says what is learned, if it is not the
+    stream of the run. With `logs_letters`, each dead letter is logged, as nothing else keeps it.
     """
 
     def __init__(
@@ -148,13 +130,40 @@ class Progress(Listener):
         )
 
 
-class HistoryProgress(Listener):
-    """Counts the events of files of history, while another thread reads the count.
+class _Past(Listener):
+    """Counts learned events of the past, while another thread reads the count."""
 
-    Parameters
-    ----------
-    n_files
-        Number of files.
+    _beginning: str
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._n_begun = 0
+        self._name = ""
+        self.n_events = 0
+
+    @property
+    def state(self) -> str:
+        """What the run is doing, in one line."""
+        if not self._n_begun:
+            return self._beginning
+        return f"{self._part()} of {self._n}; {self.n_events:,} events so far"
+
+    def begin(self, name: str) -> None:
+        """Note that the next part begins."""
+        self._name = name
+        self._n_begun += 1
+
+    def on_step(self, step: Step) -> None:
+        """Count the event; a late label is none."""
+        self.n_events += not step.late
+
+    @abstractmethod
+    def _part(self) -> str:
+        """Return what is learned now, and its number."""
+
+
+class HistoryProgress(_Past):
+    """Counts the events of files of history, while another thread reads the count.
 
     Examples
     --------
@@ -166,30 +175,10 @@ class HistoryProgress(Listener):
 
     """
 
+    _beginning = "learning the history: preparing the learner and the files"
+
     def __init__(self, n_files: int) -> None:
-        self._n_files = n_files
-        self._n_begun = 0
-        self._name = ""
-        self.n_events = 0
-
-    @property
-    def state(self) -> str:
-        """What the run is doing, in one line."""
-        if not self._n_begun:
-            return "learning the history: preparing the learner and the files"
-        return (
-            f"learning the history: {self._name}, file {self._n_begun} of {self._n_files}; "
-            f"{self.n_events:,} events so far"
-        )
-
-    def begin(self, name: str) -> None:
-        """Note that the next file begins."""
-        self._name = name
-        self._n_begun += 1
-
-    def on_step(self, step: Step) -> None:
-        """Count the event; a late label is none."""
-        self.n_events += not step.late
+        super().__init__(n_files)
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the count."""
@@ -203,46 +192,29 @@ class HistoryProgress(Listener):
             ),
         )
 
+    def _part(self) -> str:
+        return f"learning the history: {self._name}, file {self._n_begun}"
 
-class WarmUpProgress(Listener):
-    """Counts the events that challengers learn, while another thread reads the count.
 
-    Parameters
-    ----------
-    n_challengers
-        Number of challengers that learn.
+class WarmUpProgress(_Past):
+    """Counts the events that each of n challengers learns, while another thread reads the count.
 
     Examples
     --------
     >>> from iln_stream.loop.progress import WarmUpProgress
-    >>> progress = WarmUpProgress(n_challengers=2)
+    >>> progress = WarmUpProgress(2)
     >>> progress.begin("linear")
     >>> progress.state
     'warming up challenger linear, 1 of 2; 0 events so far'
 
     """
 
-    def __init__(self, n_challengers: int) -> None:
-        self._n_challengers = n_challengers
-        self._n_begun = 0
-        self._name = ""
-        self.n_events = 0
-
-    @property
-    def state(self) -> str:
-        """What the run is doing, in one line."""
-        if not self._n_begun:
-            return "warming up new challengers: preparing them"
-        return (
-            f"warming up challenger {self._name}, {self._n_begun} of {self._n_challengers}; "
-            f"{self.n_events:,} events so far"
-        )
+    _beginning = "warming up new challengers: preparing them"
 
     def begin(self, name: str) -> None:
         """Note that the next challenger begins."""
-        self._name, self.n_events = name, 0
-        self._n_begun += 1
+        super().begin(name)
+        self.n_events = 0
 
-    def on_step(self, step: Step) -> None:
-        """Count the event; a late label is none."""
-        self.n_events += not step.late
+    def _part(self) -> str:
+        return f"warming up challenger {self._name}, {self._n_begun}"

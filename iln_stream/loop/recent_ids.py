@@ -26,11 +26,6 @@ class RecentIds:
         Whether labels are those of their records' events. False, as in forecasts: a record with the
         id of an earlier one is a repeat, whatever its label.
 
-    Attributes
-    ----------
-    n_corrected : int
-        Second labels that differed from the first.
-
     Examples
     --------
     >>> from iln_stream.records import Example
@@ -49,7 +44,7 @@ class RecentIds:
         self._labelled = labelled
         self._events: dict[str, None] = {}  # in order of arrival
         self._labels: dict[str, Any] = {}
-        self.n_corrected = 0
+        self.n_corrected = 0  # second labels that differed from the first
 
     def is_repeat(self, example: Example) -> bool:
         """Return whether an example brings nothing new.
@@ -90,7 +85,6 @@ class RecentIds:
             del self._labels[next(iter(self._labels))]
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         return (refused_labels_metric("corrected", lambda: self.n_corrected),)
 
     def state(self) -> StateDict:

@@ -266,15 +266,8 @@ class Scores:
     """Means over all labelled events since the model was created, and over the last `window`.
 
     One thread at a time may update the scores; any thread may read them. A mean always covers whole
-    steps, but between two reads there may be an update.
-
-    Parameters
-    ----------
-    window
-        Labelled events in the windowed means.
-    flags
-        Flags of the learner; the scores have the share of each in the window.
-
+    steps, but between two reads there may be an update. The scores have the share of each of the
+    learner's flags in the window.
     """
 
     error_name = "error"
@@ -341,7 +334,6 @@ class Scores:
         return totals.total_error / totals.weight if totals.weight else nan
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         flags = (
             MetricSpec(flag.metric, "gauge", flag.help, _mean_of(self.window_flags[flag.name]))
             for flag in self._flags
@@ -513,15 +505,8 @@ def weights_of(steps: Sequence[Step]) -> list[float] | None:
 class _ByLevel:
     """Means of what steps have for each of some levels, over the last `window` labelled events.
 
-    A label that comes late is compared with what was published.
-
-    Parameters
-    ----------
-    levels
-        Levels of the intervals or quantiles that steps have, in this order.
-    window
-        Labelled events in the means.
-
+    A label that comes late is compared with what was published. `levels` are of the intervals or
+    quantiles that steps have, in this order.
     """
 
     of: tuple[str, ...] = ("observed",)

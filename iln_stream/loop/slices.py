@@ -55,11 +55,6 @@ class ErrorSlices:
     One thread may add steps while others read. The error is |y_pred - y|, of classes the log loss.
     A run that resumes begins anew: to save the steps would hold up each snapshot.
 
-    Attributes
-    ----------
-    zone : str
-        Time zone of hours and weekdays.
-
     Examples
     --------
     >>> from iln_stream.loop.slices import ErrorSlices
@@ -72,7 +67,7 @@ class ErrorSlices:
     """
 
     def __init__(self) -> None:
-        self.zone = "UTC"
+        self.zone = "UTC"  # time zone of hours and weekdays
         self._new: deque[Step] = deque(maxlen=SIZE)
         self._rows: deque[_Row] = deque(maxlen=SIZE)
         self._reading = Lock()

@@ -208,19 +208,10 @@ AnyDecoder = TypeVar("AnyDecoder", bound=Decoder)
 
 
 class LabelLog(NamedTuple, Generic[AnyDecoder]):
-    """How the loop reads labels from a log of their own.
+    """How the loop reads labels from a log of their own."""
 
-    Parameters
-    ----------
-    stream
-        Name of the log, for dead letters.
-    decode
-        Makes labels of its records: examples without x.
-
-    """
-
-    stream: str
-    decode: AnyDecoder
+    stream: str  # name of the log, for dead letters
+    decode: AnyDecoder  # makes labels of its records: examples without x
 
 
 @runtime_checkable

@@ -31,17 +31,8 @@ log = logging.getLogger(__name__)
 class Stepper:
     """Makes the steps of one learner.
 
-    Parameters
-    ----------
-    learner
-        Any River estimator that the task supports.
-    task
-        Regression or classification.
-    details
-        Computes what a prediction has beside its value; None: nothing.
-    weigh
-        Weighs events for a learner whose `learn_one` takes `w`; None: it takes none.
-
+    `details` computes what a prediction has beside its value; None: nothing. `weigh` weighs events
+    for a learner whose `learn_one` takes `w`; None: it takes none.
     """
 
     def __init__(

@@ -116,14 +116,8 @@ class Classification:
 
     A class is a boolean, a string or a whole number. Before the first label no class is known, so
     the prediction is empty, and its loss is 0. Of a learner without probabilities, the predicted
-    class has probability 1.
-
-    Parameters
-    ----------
-    only_booleans
-        Whether the learner knows two classes only, false and true (or 0 and 1): another class is
-        refused, because such a learner would learn it as one of the two.
-
+    class has probability 1. If the learner knows `only_booleans`, false and true (or 0 and 1),
+    another class is refused, because such a learner would learn it as one of the two.
     """
 
     name = "classification"

@@ -12,26 +12,14 @@ MARK = b'{"iln_stream"'
 
 
 class Command(NamedTuple):
-    """A command that was carried out, at its place in the order of events.
+    """A command that was carried out, at its place in the order of events."""
 
-    Parameters
-    ----------
-    stream, partition, offset
-        Where its record is.
-    time
-        When the record was written, in POSIX seconds; None: unknown.
-    name
-        What was done: `promote` makes a contender the champion.
-    contender
-        Its name.
-
-    """
-
+    # stream, partition, offset: where its record is
     stream: str
     partition: int
     offset: int
-    time: float | None
-    name: Literal["promote"]
+    time: float | None  # when the record was written, in POSIX seconds; None: unknown
+    name: Literal["promote"]  # what was done: `promote` makes a contender the champion
     contender: str
 
 

@@ -157,15 +157,7 @@ def require_distinct_keys(payload: bytes, n_keys: int) -> None:
     colons as keys. If as many distinct keys were decoded, none was dropped. Strings may have
     colons, too, as a timestamp does; a quote before a colon is rarer, and strings are removed last.
     For ten inputs this takes 0.5 to 1 us of an event's 3 us; `_find_repeated_key` would parse the
-    event again in Python, which takes 6.6 us.
-
-    Parameters
-    ----------
-    payload
-        JSON text.
-    n_keys
-        Number of distinct keys that were decoded from it.
-
+    event again in Python, which takes 6.6 us. `n_keys` distinct keys were decoded from it.
     """
     if (
         payload.count(b":") > n_keys

@@ -6,8 +6,9 @@ from contextlib import suppress
 
 from pydantic import TypeAdapter, ValidationError
 
+DAY = 86_400.0
 _CLOCK_OR_ISO = TypeAdapter(dt.timedelta)
-_UNITS = {"w": 604_800.0, "d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
+_UNITS = {"w": 7 * DAY, "d": DAY, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 _PART = re.compile(
     r"(\d+(?:\.\d+)?)\s?(?:(ms|[wdhms])|(w)ks?|(w)eeks?|(d)ays?|(h)rs?|(h)ours?|(m)ins?|(m)inutes?"
     r"|(s)ecs?|(s)econds?)(?![a-z])\.?,?\s*",

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from iln_stream.records.decoding import MalformedError, SkippedError, shown
+from iln_stream.records.durations import DAY
 from iln_stream.records.parsing import parse_json
 from iln_stream.records.values import plain
 
@@ -17,15 +18,14 @@ _ROW_AFTER = frozenset("cur")
 _NO_ROW = frozenset("dtm")
 """Deleted, truncated, and messages that are no rows."""
 
-_DAY = 86_400.0
 _UNITS = {
     **{f"io.debezium.time.{name}": unit for name, unit in (
-        ("Date", _DAY), ("Time", 1e-3), ("MicroTime", 1e-6), ("NanoTime", 1e-9),
+        ("Date", DAY), ("Time", 1e-3), ("MicroTime", 1e-6), ("NanoTime", 1e-9),
         ("Timestamp", 1e-3), ("MicroTimestamp", 1e-6), ("NanoTimestamp", 1e-9),
         ("MicroDuration", 1e-6), ("NanoDuration", 1e-9),
     )},
     **{f"org.apache.kafka.connect.data.{name}": unit for name, unit in (
-        ("Date", _DAY), ("Time", 1e-3), ("Timestamp", 1e-3),
+        ("Date", DAY), ("Time", 1e-3), ("Timestamp", 1e-3),
     )},
 }  # fmt: skip
 """Seconds of a unit of each type of times and durations, by its name in a schema."""
@@ -106,13 +106,7 @@ _OPENED: dict[Envelope, Callable[[Fields], Fields]] = {
 class Opened:
     """Makes the fields inside an envelope of payloads.
 
-    Parameters
-    ----------
-    parse
-        Makes the envelope's fields.
-    envelope
-        Its kind.
-
+    `parse` makes the envelope's fields.
     """
 
     def __init__(self, parse: Callable[[Any], Fields], envelope: Envelope) -> None:

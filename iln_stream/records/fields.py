@@ -39,44 +39,6 @@ class FieldMapping:
     A pattern has `*`, `?` and `[abc]`, as file names do; it also matches the field of exactly this
     name, `temp [C]`. A name also stands for everything below it: `user` for `user.age`.
 
-    Parameters
-    ----------
-    target
-        The field of the label. None: records have no label.
-    features
-        Names or patterns of the inputs; those with another role are left out.
-    ignore
-        Names or patterns of fields that are no inputs.
-    id_field
-        The field of the event's id.
-    time_field
-        The field of the event's time, or several that make it together, `date + time`. None: the
-        time at which the record was written.
-    types
-        Types by name or pattern. The exact name counts, or else the first match; `auto` for other
-        fields.
-    null_values
-        Texts that mean a missing value, as null does.
-    time_features
-        Inputs made of the event's time, among `TIME_FEATURES`.
-    notation
-        How texts write numbers and dates.
-    weight_field
-        The field of how much the event counts when it is learned. None: all count the same.
-    lags
-        Inputs made of the values that columns had some records before: these numbers of records, by
-        column.
-    rolling_means
-        Inputs made of the means of columns over the last records: these numbers of records.
-    series
-        The fields that tell several series of one stream apart; none: the stream is one series.
-    crosses
-        Inputs made of several fields together, `zone*hour`: a category for each combination.
-    time_zone
-        The time zone of hours, weekdays and days of the year, such as `Europe/Berlin`.
-    target_is_input
-        Whether the target's value is an input, too, as in forecasts: their label is a later value.
-
     Raises
     ------
     ValueError
@@ -85,21 +47,35 @@ class FieldMapping:
 
     """
 
+    # The field of the label. None: records have no label.
     target: str | None = None
+    # names or patterns of the inputs; those with another role are left out
     features: Sequence[str] = ("*",)
-    ignore: Sequence[str] = ()
-    id_field: str | None = None
+    ignore: Sequence[str] = ()  # names or patterns of fields that are no inputs
+    id_field: str | None = None  # the field of the event's id
+    # The field of the event's time, or several that make it together, `date + time`. None: the time
+    # at which the record was written.
     time_field: str | None = None
+    # Types by name or pattern. The exact name counts, or else the first match; `auto` for other
+    # fields.
     types: Mapping[str, FieldType] = field(default_factory=dict)
-    null_values: Sequence[str] = NULLS
-    time_features: Sequence[str] = ()
-    notation: Notation = USUAL
+    null_values: Sequence[str] = NULLS  # texts that mean a missing value, as null does
+    time_features: Sequence[str] = ()  # inputs made of the event's time, among `TIME_FEATURES`
+    notation: Notation = USUAL  # how texts write numbers and dates
+    # The field of how much the event counts when it is learned. None: all count the same.
     weight_field: str | None = None
+    # inputs made of the values that columns had some records before: these numbers of records, by
+    # column
     lags: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    # inputs made of the means of columns over the last records: these numbers of records
     rolling_means: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    # the fields that tell several series of one stream apart; none: the stream is one series
     series: Sequence[str] = ()
+    # inputs made of several fields together, `zone*hour`: a category for each combination
     crosses: Sequence[str] = ()
+    # the time zone of hours, weekdays and days of the year, such as `Europe/Berlin`
     time_zone: str = "UTC"
+    # whether the target's value is an input, too, as in forecasts: their label is a later value
     target_is_input: bool = False
 
     def __post_init__(self) -> None:

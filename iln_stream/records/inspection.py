@@ -3,16 +3,30 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from enum import StrEnum
 from itertools import chain, compress, pairwise, takewhile
-from statistics import StatisticsError, correlation, covariance, fmean, pvariance
+from statistics import StatisticsError, correlation
 from time import time as now
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any
 
 from iln_stream.records.amounts import amount
-from iln_stream.records.durations import seconds_of
+from iln_stream.records.codes import are_codes, are_part_numbers, have_leading_zeros, named_as_code
+from iln_stream.records.durations import DAY, seconds_of
 from iln_stream.records.fields import JOIN, FieldMapping
+from iln_stream.records.guessed_notation import groups, look_like_dates
+from iln_stream.records.inspected import (
+    DRESSED,
+    FEW,
+    MOSTLY,
+    NUMERIC,
+    TEXTS,
+    Field,
+    Role,
+    Why,
+    is_named,
+    kind_of,
+)
 from iln_stream.records.parsing import INDICATOR, flatten
+from iln_stream.records.sentinels import mark_of_times, marks_of_missing, without_sentinel
 from iln_stream.records.time_spans import (
     ORDERED,
     all_read_as,
@@ -25,132 +39,19 @@ from iln_stream.records.time_spans import (
     read_as,
     step_of,
     time_form,
-    year_first,
 )
-from iln_stream.records.times import DateOrder, joined
+from iln_stream.records.times import joined
+from iln_stream.records.totals import is_total
 from iln_stream.records.values import (
     NULLS,
-    USUAL,
     FieldType,
     Notation,
     as_text,
-    is_boolean,
     is_dressed,
     is_missing,
     is_number,
 )
 from iln_stream.records.words import WORDS
-
-_DATE = re.compile(r"(?:[^\W\d_]+\.?,?\s+)?(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d{2})\b.*")
-_NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$|,\d+[eE]|(\b0|\d{4}|\.\d{3}),\d")
-_THOUSANDS = re.compile(r"\D*[1-9]\d{0,2}([.,]\d{3})+\D*")
-_WITH_COMMA = Notation(decimal=",")
-
-MOSTLY = 0.8
-"""Share of numbers or times from which a field is one of them; a few odd texts, as those of
-subtotals, change nothing."""
-
-
-def guessed_notation(records: Iterable[Mapping[str, Any]]) -> Notation:
-    """Return how the texts of flat records write numbers and dates.
-
-    A decimal comma needs a field in which most texts are such numbers, and not all may be ones
-    with a comma between thousands. The order of day and month needs a field of mostly dates in
-    which one of them is above 12, or dots, which stand after the day.
-
-    Examples
-    --------
-    >>> from iln_stream.records.inspection import guessed_notation
-    >>> guessed_notation([{"temp": "21,5", "day": "31.12.2026"}, {"temp": "3", "day": "1.1.2027"}])
-    Notation(decimal=',', date_order='dmy')
-
-    """
-    texts: dict[str, list[str]] = {}
-    for record in records:
-        for name, value in record.items():
-            if isinstance(value, str) and value.strip() not in NULLS:
-                texts.setdefault(name, []).append(value.strip())
-    decimals = [_decimal(values) for values in texts.values()]
-    orders = {_order(values) for values in texts.values()} - {None}
-    return Notation(
-        "," if decimals.count(",") > decimals.count(".") else ".",
-        (orders.pop() if len(orders) == 1 else None) or "ymd",
-    )
-
-
-def _decimal(values: Sequence[str]) -> Literal[".", ","] | None:
-    """Return what stands before decimals, if only one of comma and dot can."""
-    n_with_comma = sum(_is_amount(value, _WITH_COMMA) for value in values)
-    n_usual = sum(_is_amount(value, USUAL) for value in values)
-    enough = MOSTLY * len(values)
-    decimals = any(map(_NO_THOUSANDS.search, values))
-    if n_with_comma >= max(enough, n_usual) and (decimals or groups(values, ".") == "yes"):
-        return ","
-    return "." if n_usual >= enough and n_usual > n_with_comma else None
-
-
-def groups(values: Sequence[str], mark: str) -> Literal["yes", "maybe", "no"]:
-    """Return whether a mark stands between thousands: only before three digits, if it stands.
-
-    >>> from iln_stream.records.inspection import groups
-    >>> groups(["1.204", "998"], "."), groups(["1.204", "2.500"], "."), groups(["1.2"], ".")
-    ('yes', 'maybe', 'no')
-
-    """
-    marked = [value for value in values if mark in value]
-    if not marked or not all(map(_THOUSANDS.fullmatch, marked)):
-        return "no"
-    small = [len(re.sub(r"\D", "", value)) < 4 for value in values if mark not in value]
-    return "yes" if all(small) and (small or any(v.count(mark) > 1 for v in marked)) else "maybe"
-
-
-def _is_amount(text: str, notation: Notation) -> bool:
-    """Return whether a text is a number, maybe in dress."""
-    return is_number(text, notation) or amount(text, notation.decimal) is not None
-
-
-def look_like_dates(values: Sequence[str]) -> bool:
-    """Return whether most texts are dates with the year last: `01/02/2026`.
-
-    >>> from iln_stream.records.inspection import look_like_dates
-    >>> look_like_dates(["01/02/2026", "02/02/2026 14:30"])
-    True
-
-    """
-    found = [match for value in values if (match := _DATE.fullmatch(value.strip()))]
-    if not found or len(found) < MOSTLY * len(values):
-        return False
-    short = [each for each in found if len(each[4]) == 2]  # 10.30.00 may be a time of day
-    return all(
-        1 <= int(e[1]) <= 31 and 1 <= int(e[3]) <= (12 if e[2] == "." else 31) for e in short
-    )
-
-
-def _order(values: Sequence[str]) -> DateOrder | None:
-    if not look_like_dates(values) or year_first(values):
-        return None
-    dates = [found for value in values if (found := _DATE.fullmatch(value))]
-    days = [f"{each[1]}/{each[3]}/{each[4]}" for each in dates]
-    orders = get_args(DateOrder)[1:]
-    read = {o: [read_as(day, "time", Notation(date_order=o)) for day in days] for o in orders}
-    times = {o: [*map(float, found)] for o, found in read.items() if None not in found}  # type: ignore[arg-type]
-    if len(times) < 2 or all(each[2] == "." for each in dates):
-        # A spreadsheet takes days up to the 12th for months, and leaves other dates as texts.
-        for order, own in times.items():
-            (other,) = {*orders} - {order}
-            mixed = [a if b is None else b for a, b in zip(own, read[other], strict=True)]
-            return order if is_monotonic(own) or not is_monotonic(mixed) else None
-        return None
-    in_order = [each for each in times if len(dates) > 2 and is_monotonic(times[each])]
-    if len(in_order) == 2 and len(dates) >= 4 * len(set(times["dmy"])):  # several a day
-        in_order = [min(times, key=lambda each: max(times[each]) - min(times[each]))]
-    if len(in_order) == 2 and len({each[4] for each in dates}) > 1:  # the first of each month
-        firsts = {"dmy": {v[1] for v in dates}, "mdy": {v[3] for v in dates}}
-        in_order = [each for each in in_order if all(int(day) == 1 for day in firsts[each])]
-    return in_order[0] if len(in_order) == 1 else None
-
-
-Role = Literal["label", "input", "id", "time", "weight", "ignored"]
 
 _LABELS = WORDS["labels"]
 _EXACT = 9
@@ -163,16 +64,12 @@ _TIME_WORDS = {*WORDS["time_words"], *_WORDS_OF_UNITS}
 _HOURS = re.compile(r"(\d|[01]\d|2[0-4])((\.0)?|([0-5]\d){1,2})")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d{2}([:.]\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?")
 _PERIOD = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)$")
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
-"""A word of a name: machine_no, machineNo and machine.no have two."""
 _UNIT = re.compile(r"\s*[(\[].*")
 """Of a name, which begins with its word: Sales (EUR)."""
 _IDS = re.compile(r"(^|_)(id|uuid|guid|key|tx|txn|txid|transaction)$|[a-z](Id|ID|Uuid|UUID|Key)$")
 """Names of ids, if hardly a value repeats."""
 _ID_DISTINCT = 0.95
 """Share of distinct values from which a field of such a name is the id: records may be repeated."""
-_FEW = 20
-"""Records from which texts that do not repeat say something about the field."""
 _REPEATING = 0.1
 """Share of values that occurred before, from which texts are categories."""
 _WORDS = 2
@@ -187,108 +84,13 @@ _OLDEST, _LATEST = 3.15e8, 4.1e9
 """POSIX seconds that are taken as times: the years 1980 to 2099."""
 
 
-class Why(StrEnum):
-    """Why a field has its role or type."""
-
-    # The label:
-    LABEL_BY_NAME = "by its name"
-    LABEL_BY_GUESS = "a guess: "
-    HARDLY = "texts that hardly repeat"  # it is neither a number nor a class
-    DIGITS = "classes with digits"
-    SPELLINGS = "classes that differ in capitals or blanks"
-    CLASS_OR_NULL = "a class, or no value"
-    # Categories:
-    BY_NAME = "a code by its name"
-    BY_LABELS = "a code by its labels"
-    ALSO_TEXTS = "numbers and other text"
-    # Ignored:
-    FREE = "free text"
-    NEW = "hardly a value repeats"
-    NEW_BY_NAME = f"{BY_NAME}, and {NEW}"
-    SOME_NUMBERS = "numbers and texts that hardly repeat"
-    DIFFERENT_UNITS = "numbers with different units"
-    OTHER_DECIMALS = "numbers with another decimal sign than the others"
-    DATES = "dates with day or month first"
-    UNREAD = "times of a form that is not read"
-    COUNTS = "counts the records"  # the time says the same
-    # Others:
-    AS_GIVEN = "as given"
-    TIME = "a time"  # an input
-    TIME_AS_NUMBER = "a number with the name of a time"  # an input, as there is no time
-    UNJOINED = "a time of day that is not read"  # an input beside a date
-    PERCENT = "numbers with and without %"  # an input
-    TOTALS = "totals among its values"
-    NEWEST_FIRST = "newest first"  # times that can't be learned in order
-    CALENDAR = "years far from ours"  # the time
-    COPY = "says what the label says"  # an input that may not be known before the label
-
-
-class Field(NamedTuple):
-    """What the records show of a field."""
-
-    name: str  # its dotted path
-    kinds: Mapping[str, int]  # how many values are a number, a boolean, a number as text, ...
-    n_missing: int  # records in which it is absent, null, or a text that means a missing value
-    n_distinct: int
-    low: Any  # the smallest number but for the sentinel; or the most frequent text
-    high: Any  # the largest number; or the least frequent text
-    role: Role  # what it probably is
-    type: FieldType  # what its values should be taken as
-    why: str = ""  # why it is ignored, has another type than it looks like, or is the label
-    maybe_code: bool = False  # an input of few whole numbers, which may be codes of categories
-    n_odd: int = 0  # how many texts of a number are no numbers, or of the time no times
-    odd: Any = ""  # the first of them
-    features: tuple[str, ...] = ()  # of the time: the inputs that may be made of it
-    # A number apart from the others, or a text among numbers that comes again and again, that may
-    # mean a missing value; of a label, one that may be a class.
-    sentinel: str | None = None
-    # The smallest or largest number, if it comes again and again, and the gap beside it is the
-    # widest: what is a sentinel of another field is one here.
-    apart: str | None = None
-    place: int = 0  # where it stands among the fields that make the time
-    grouped: str = ""  # as what marks are read that may be the other one: decimals, or thousands
-
-    @property
-    def n(self) -> int:
-        """Number of values."""
-        return sum(self.kinds.values())
-
-    @property
-    def repeats(self) -> bool:
-        """Whether a value came more than once."""
-        return self.n_distinct < self.n
-
-    @property
-    def is_number(self) -> bool:
-        """Whether most values are numbers, and the field is not taken as a category."""
-        n_numbers = sum(self.kinds.get(kind, 0) for kind in _NUMERIC)
-        mostly = self.n > 0 and n_numbers >= MOSTLY * self.n
-        return is_dressed(self.type) or (mostly and self.type in ("auto", "number"))
-
-    @property
-    def is_class(self) -> bool:
-        """Whether its values are classes: texts or booleans that repeat, or few whole numbers."""
-        n = self.n
-        is_text = not self.is_number and not self.kinds.keys() & {"bytes", "list"}
-        most = min(_FEW, n / 2) if _is_named(self.name, WORDS["classes"]) else 2
-        ends = (self.low, self.high)
-        whole = all(isinstance(end, float | int) and float(end).is_integer() for end in ends)
-        few = whole and n > 2 and 2 <= self.n_distinct <= max(2, most)
-        return few or (is_text and (n < _FEW or 2 * self.n_distinct <= n))
-
-
 def inspect_fields(
     records: Iterable[Mapping[str, Any]], given: FieldMapping | None = None
 ) -> list[Field]:
     """Return what records show of their fields, with a guess of each field's role and type.
 
-    Parameters
-    ----------
-    records
-        Fields of some records, in order; a thousand are plenty.
-    given
-        What is known of the fields; guesses complete it. An empty `target` means that there is
-        no label.
+    The records are in order; a thousand are plenty. Guesses complete what is `given`; an empty
+    `target` means that there is no label.
 
     Examples
     --------
@@ -319,12 +121,12 @@ class _Roles:
     def __init__(self, values: Mapping[str, Sequence[Any]], n: int, given: FieldMapping) -> None:
         self._values, self._n, self._given = values, n, given
         self._present = self._without(given.null_values)
-        marks = _marks_of_missing(self._present.values(), given.notation)
+        marks = marks_of_missing(self._present.values(), given.notation)
         if tuple(given.null_values) != NULLS:
             marks = set()
         self._present = self._without({*given.null_values, *marks})
         self._fields = {
-            name: _field(name, present, n - len(present), given, _named_as_code(name, values))
+            name: _field(name, present, n - len(present), given, named_as_code(name, values))
             for name, present in self._present.items()
         }
         for name, seen in values.items():
@@ -359,7 +161,7 @@ class _Roles:
         for name, each in self._fields.items():
             if not parts and each.is_number and _is_named_time(name) and each.role == "input":
                 numbers = all_read_as(self._present[name], "number", given.notation)
-                if each.n_distinct >= _FEW and is_monotonic(numbers) and not are_years(numbers):
+                if each.n_distinct >= FEW and is_monotonic(numbers) and not are_years(numbers):
                     self._set(name, why=Why.TIME_AS_NUMBER)
         for name, each in self._fields.items():
             if each.role in ("input", "ignored") and not given.is_feature(name):
@@ -381,7 +183,7 @@ class _Roles:
             return
         each, is_label = self._fields[name], role == "label"
         if is_label and each.kinds and not each.is_number:
-            has_digits = each.n_distinct > _FEW and all(
+            has_digits = each.n_distinct > FEW and all(
                 any(map(str.isdigit, as_text(value))) for value in self._present[name]
             )
             why = Why.DIGITS if has_digits else why
@@ -410,7 +212,7 @@ class _Roles:
         free = [each for each in free if each.n_distinct > 1] or [*free]
         free = [each for each in free if each.name.lower() not in _TIME_WORDS] or free
         in_name = (*_LABELS[1:4], *_LABELS[_EXACT:])
-        by_name += [e for usual in in_name for e in free if _is_named(last[e.name], (usual,))]
+        by_name += [e for usual in in_name for e in free if is_named(last[e.name], (usual,))]
         two = [each for each in free if each.n_distinct == 2 and each.is_class]
         is_flag = [e is free[-1] or "boolean" in e.kinds or last[e.name][:3] == "is_" for e in two]
         flags = [*compress(two, is_flag)][-1:]
@@ -430,21 +232,21 @@ class _Roles:
     def _compare(self, *, has_order: bool) -> None:
         """Ignore inputs that count the records, as a time does; name copies of the label."""
         fields = [each for each in self._fields.values() if each.is_number]
-        many = [each for each in fields if each.n_distinct >= _FEW]
+        many = [each for each in fields if each.n_distinct >= FEW]
         classes = [e.name for e in self._fields.values() if e.role == "label" and e.is_class]
         for each in [*self._fields.values()]:
-            is_open = each.role == "input" and each.why != Why.AS_GIVEN and each.n_distinct <= _FEW
+            is_open = each.role == "input" and each.why != Why.AS_GIVEN and each.n_distinct <= FEW
             if is_open and any(_tells(self._values[each.name], self._values[n]) for n in classes):
                 self._set(each.name, why=Why.COPY)
         labels = [self._numbers(each.name) for each in many if each.role == "label"]
         for each in [each for each in fields if each.role == "input"]:
             numbers = self._numbers(each.name)
-            repeats = _FEW < each.n_distinct <= each.n / 10 and each.why != Why.AS_GIVEN
+            repeats = FEW < each.n_distinct <= each.n / 10 and each.why != Why.AS_GIVEN
             if has_order and each.name in self._free and _counts(numbers[:1_000]):  # then gaps
                 self._set(each.name, role="ignored", type="auto", why=Why.COUNTS)
             elif any(each in many and _is_copy(numbers, label) for label in labels):
                 self._set(each.name, why=each.why if each.why == Why.AS_GIVEN else Why.COPY)
-            elif repeats and any(_are_codes(numbers, label) for label in labels):
+            elif repeats and any(are_codes(numbers, label) for label in labels):
                 self._set(each.name, type="category", why=Why.BY_LABELS)
 
     def _test_weekday(self, parts: Sequence[str], label: Field) -> None:
@@ -461,7 +263,7 @@ class _Roles:
             if (day := read_as(time, kinds[0], notation)) is not None:
                 days.append(day)
                 numbers.append(read_as(cell, kinds[1], notation))
-        if step_of(days) == _DAY and not has_weeks(days, numbers):
+        if step_of(days) == DAY and not has_weeks(days, numbers):
             features = tuple(name for name in each.features if name != "weekday")
             self._set(each.name, features=features)
 
@@ -493,7 +295,7 @@ class _Roles:
         dates = [name for name, kind in times.items() if kind == "time"]
         if dates:
             days = all_read_as(self._present[dates[0]], "time", self._given.notation)
-            if len(set(days)) < len(days) and not any(time % 86_400 for time in days):
+            if len(set(days)) < len(days) and not any(time % DAY for time in days):
                 others = (name for name in self._free if name != dates[0])
                 clocks = (name for name in others if _is_clock(name, self._present[name]))
                 pairs = ((dates[0], name) for name in clocks)
@@ -525,7 +327,7 @@ class _Roles:
         if not kind.startswith("time"):
             kind = times.get(JOIN.join(parts)) or self._joined_type(parts) or "time"
         present = self._joined(parts)
-        mark = _mark_of_times(self._fields.get(first), present, kind, given.notation)
+        mark = mark_of_times(self._fields.get(first), present, kind, given.notation)
         known = all_read_as([v for v in present if v != mark], kind, given.notation)
         odd = [value for value in present if read_as(value, kind, given.notation) is None]
         falls = step_of(known) and ordered_share(known) < 0.1
@@ -540,9 +342,9 @@ class _Roles:
                 )  # fmt: skip
         if first in self._fields:
             self._set(first, n_odd=len(odd), odd=[*odd, ""][0], sentinel=mark)
-        if len(parts) == 1 and len({*known}) < len(known) and not any(t % 86_400 for t in known):
+        if len(parts) == 1 and len({*known}) < len(known) and not any(t % DAY for t in known):
             for name, each in self._fields.items():
-                if each.role == "input" and each.is_number and _is_named(name, WORDS["clocks"]):
+                if each.role == "input" and each.is_number and is_named(name, WORDS["clocks"]):
                     self._set(name, why=Why.UNJOINED)
         if not given.time_field:
             for name in times.keys() - {*parts}:  # a second time: how much later it is
@@ -550,47 +352,15 @@ class _Roles:
                 later = f"time since {first}" if is_later else "time"
                 present = self._present[name]
                 odd = [v for v in present if read_as(v, times[name], given.notation) is None]
-                mark = _mark_of_times(self._fields[name], present, times[name], given.notation)
+                mark = mark_of_times(self._fields[name], present, times[name], given.notation)
                 self._set(
                     name, role="input", type=later, why=Why.TIME, sentinel=mark,
                     n_odd=len(odd), odd=[*odd, ""][0],
                 )  # fmt: skip
 
 
-def _mark_of_times(
-    field: Field | None, present: Sequence[Any], kind: FieldType, notation: Notation
-) -> str | None:
-    """Return a time that comes again and again, many years from others: 1900-01-01."""
-    found = field and _without_sentinel(field, all_read_as(present, kind, notation))
-    if not (found and found.sentinel):
-        return None
-    end = float(found.sentinel)
-    marks = (as_text(value) for value in present if read_as(value, kind, notation) == end)
-    return next(marks) if min(abs(end - found.low), abs(end - found.high)) > _YEARS else None
-
-
-_DAY = 86_400.0
-_SOON, _YEARS = 1.6e8, 3e8
-"""Five years from now, after which times are hardly meant, and ten years."""
-
-
-def _marks_of_missing(columns: Iterable[Sequence[Any]], notation: Notation) -> set[str]:
-    """Return texts that mean no value: the only ones of several fields of numbers, or often of one.
-
-    None is a value of another field.
-    """
-    found: Counter[str] = Counter()
-    values: set[str] = set()
-    for present in columns:
-        texts = [str(value).strip() for value in present if _kind(value, notation) == "text"]
-        if len(set(texts)) == 1 and len(texts) < len(present):
-            often = _AGAIN <= len(texts) <= (1 - MOSTLY) * len(present)
-            found[texts[0]] += 1 + (often and not any(map(str.isdigit, texts[0])))
-        else:
-            values.update(texts)
-    finite = {text for text in found if not text.lower().lstrip("+-").startswith("inf")} - values
-    return {text for text in finite if found[text] > 1 and not _is_amount(text, notation)}
-
+_SOON = 1.6e8
+"""Five years from now, in seconds, after which times are hardly meant."""
 
 _CLASSES, _OFTEN = {"-", "none", "None"}, 0.05
 """Texts in null_values that may be a class, and the share of labels from which they may."""
@@ -601,12 +371,12 @@ _PARTS = [WORDS[words] for words in ("years", "months_of_year", "days_of_month",
 
 def _counts(numbers: Sequence[float | None]) -> bool:
     n = sum(b - a == 1 for a, b in pairwise(number or 0.0 for number in numbers))
-    return min(n, len(set(numbers))) >= _COUNTED * len(numbers) > _FEW
+    return min(n, len(set(numbers))) >= _COUNTED * len(numbers) > FEW
 
 
 def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:
     pairs = [(a, b) for a, b in zip(numbers, labels, strict=False) if None not in (a, b)]
-    if len(numbers) != len(labels) or len(pairs) < _FEW:
+    if len(numbers) != len(labels) or len(pairs) < FEW:
         return False
     try:
         return abs(correlation(*zip(*pairs, strict=True))) > _SAME_AS_LABEL
@@ -619,35 +389,9 @@ def _tells(values: Sequence[Any], labels: Sequence[Any]) -> bool:
     pairs = {*zip(map(str, values), map(str, labels), strict=False)}
     known = {value for value, _ in pairs}
     n_classes = len({label for _, label in pairs})
-    are_few = len(values) == len(labels) >= _FEW * len(known)
+    are_few = len(values) == len(labels) >= FEW * len(known)
     return are_few and 1 < n_classes <= len(pairs) == len(known)
 
-
-def _are_codes(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:
-    """Whether labels differ between whole numbers, and those of neighbours as much as of others.
-
-    What differs only by chance, or as time passes, is not the same in both halves of the records.
-    """
-    groups: dict[float, tuple[list[float], list[float]]] = {}
-    for at, (number, label) in enumerate(zip(numbers, labels, strict=False)):
-        if number is not None and label is not None and abs(label) < _LARGEST:
-            groups.setdefault(number, ([], []))[2 * at >= len(numbers)].append(label)
-    n_turns = sum(a != b for a, b in pairwise(numbers))
-    are_whole = len(numbers) == len(labels) and all(map(float.is_integer, groups))
-    halves = [groups[number] for number in sorted(groups) if all(groups[number])]
-    # One day's have much in common.
-    if not (are_whole and len(groups) <= n_turns / 4 and 2 * len(halves) > len(groups) > 1):
-        return False
-    means = [(fmean(a), fmean(b)) for a, b in halves]
-    chance = fmean(pvariance([*a, *b]) / (len(a) + len(b)) for a, b in halves)
-    differ = pvariance([fmean([*a, *b]) for a, b in halves])
-    shared = covariance(*zip(*means, strict=True))
-    jump = fmean((a[0] - b[0]) * (a[1] - b[1]) for a, b in pairwise(means))
-    return differ > 4 * chance and shared > differ / 2 and jump > 1.2 * shared
-
-
-_LARGEST = 1e100
-"""Of labels, whose squares have to be finite."""
 
 _COUNTED = 0.95
 """Share of records that are one more than the one before."""
@@ -658,21 +402,19 @@ _SAME_AS_LABEL = 0.99999
 def _field(
     name: str, present: Sequence[Any], n_missing: int, given: FieldMapping, named_as_code: bool
 ) -> Field:
-    pairs = [(value, _kind(value, given.notation)) for value in present]
+    pairs = [(value, kind_of(value, given.notation)) for value in present]
     others = [value for value, kind in pairs if kind == "text"]
     decimal = given.notation.decimal
     amounts = {text: each for text in others if (each := amount(text, decimal)) is not None}
     other = Notation("," if decimal == "." else ".")
     units = {each.unit for each in amounts.values()} - {""}
-    n_numbers = sum(kind in _NUMERIC or value in amounts for value, kind in pairs if kind != "list")
-    plain = any(each.unit == "" for each in amounts.values()) or any(
-        k in _NUMERIC for _, k in pairs
-    )
+    n_numbers = sum(kind in NUMERIC or value in amounts for value, kind in pairs if kind != "list")
+    plain = any(each.unit == "" for each in amounts.values()) or any(k in NUMERIC for _, k in pairs)
     if plain and any(unit.lower().rstrip(".") in _SIDES for unit in units):
         units |= {"none"}  # the other side of an account
     dressed, enough = "", MOSTLY * len(pairs)
     texts = [value for value in present if isinstance(value, str)]
-    are_parts = any(map(_PART_NUMBER.fullmatch, texts)) and not any("." in text for text in texts)
+    are_parts = are_part_numbers(texts)
     if are_parts:
         amounts = {}
     n_units = sum(each.unit != "" for each in amounts.values())
@@ -687,17 +429,14 @@ def _field(
         pairs = [(value, dressed if value in durations else kind) for value, kind in pairs]
     kinds = Counter(kind for _, kind in pairs)
     distinct = Counter(map(str, present))
-    numbers = [value for value, kind in pairs if kind in (*_NUMERIC, *_DRESSED)]
+    numbers = [value for value, kind in pairs if kind in (*NUMERIC, *DRESSED)]
     finite = all_read_as(numbers, dressed or "number", given.notation)
     mostly = 2 * len(finite) > len(present)
     low, high = (min(finite), max(finite)) if mostly else _extremes(distinct)
     whole = bool(numbers) and all(map(float.is_integer, finite))
     code = Why.BY_NAME if whole and len(distinct) > 1 and named_as_code else ""
     numbers_as_text = [value for value, kind in pairs if kind == "number as text"]
-    n_zeros = sum(map(bool, map(_LEADING_ZERO.match, numbers_as_text)))
-    sizes = {len(re.split(r"[.,]", text.strip())[0]) for text in numbers_as_text}
-    marked = any(mark in text for text in numbers_as_text for mark in ".,")
-    if n_zeros > _RARE * len(pairs) and (len(sizes) == 1 or not marked):
+    if have_leading_zeros(numbers_as_text, len(pairs)):
         code = "leading zeros"
         low, high = _extremes(distinct)
     elif are_parts:
@@ -727,12 +466,12 @@ def _field(
     elif groups(texts, decimal) == "yes":
         field = field._replace(grouped="decimals")
     if dressed or (finite and field.is_number):
-        field = _without_sentinel(field, finite)
-    if odd := [value for value, kind in pairs if kind in _TEXTS]:
+        field = without_sentinel(field, finite)
+    if odd := [value for value, kind in pairs if kind in TEXTS]:
         numeric = field.type == "number" or field.is_number
         return field._replace(n_odd=len(odd), odd=odd[0]) if numeric else field
     is_open = role == "input" and field.is_number and why != Why.AS_GIVEN
-    few = 2 < len(distinct) <= min(_FEW, len(present) / 10)
+    few = 2 < len(distinct) <= min(FEW, len(present) / 10)
     return field._replace(maybe_code=is_open and whole and few)
 
 
@@ -750,82 +489,13 @@ def _unread_times(name: str, texts: Sequence[str], why: str) -> str:
         return Why.UNREAD
     forms_of = {_DIGITS.sub("#", text) for text in texts}
     has_number = all("#" in f and f[:2] != "##" and not f[0].isalpha() for f in forms_of)
-    few = why in ("", Why.NEW) and len(forms_of) <= _FORMS < _FEW < len({*texts})
+    few = why in ("", Why.NEW) and len(forms_of) <= _FORMS < FEW < len({*texts})
     return Why.SOME_NUMBERS if has_number and few else ""
-
-
-def is_total(text: str, wide: bool = False) -> bool:
-    """Return whether a text is a word for a total; if `wide`, whether it has one among others."""
-    own = re.sub(r"[\W_]", "", text).lower() in WORDS["totals"]
-    return own or (wide and _is_named(text, WORDS["totals"]))
 
 
 _DIGITS, _FORMS = re.compile(r"\d[\d.,]*"), 5
 """What varies in texts that are numbers, and how many ways to write them are looked at."""
-_LEADING_ZERO = re.compile(r"\s*[+-]*0\d")
-_RARE = 0.005
-"""Share of numbers with leading zeros up to which they are slips among numbers, and no codes."""
-_PART_NUMBER = re.compile(r"\d+[eE]\d+")
-"""Programs write a dot or a sign into such numbers."""
-
 _SIDES = {"cr", "dr"}
-
-_AGAIN = 3
-"""Times that a number comes from which it may stand for a missing value."""
-
-
-def _without_sentinel(field: Field, numbers: Sequence[float]) -> Field:
-    """Find a number that people write for a missing value, apart from all others.
-
-    Nines that are apart by more than others are from each other, and negative ones by a quarter,
-    need not repeat. Negative nines among others, and -1 before counts, are far more frequent.
-    """
-    counted = Counter(numbers)
-    ordered = sorted(counted)
-    if len(ordered) < _FEW / 4:
-        return field
-    for end, others in ((ordered[0], ordered[1:]), (ordered[-1], ordered[:-1])):
-        gap = min(abs(end - others[0]), abs(end - others[-1]))
-        text = _written(end)
-        n_nines = _n_nines(text)
-        is_code = n_nines > 3 or text in _LIMITS or (end < 0 and n_nines > 2)
-        least = 1 if is_code and end < 0 else _AGAIN - is_code
-        if counted[end] < least or end == 1.0:
-            continue
-        span = others[-1] - others[0]
-        looks_so = n_nines > 1 or end == 0 or text in _LIMITS or (end < 0 and end.is_integer())
-        if looks_so and gap > (span / 4 if is_code and end < 0 else span):
-            return field._replace(sentinel=text, low=others[0], high=others[-1])
-        if counted[end] >= _AGAIN and gap > max(b - a for a, b in pairwise(others)):
-            field = field._replace(apart=text)
-    (most, n), (_, n_next) = counted.most_common(2)
-    is_code = most < 0 and _n_nines(_written(most)) > 2
-    is_code = is_code or (ordered[:2] in ([-1.0, 0.0], [-1.0, 1.0]) and most == -1.0)
-    often = n >= _AGAIN * n_next and n >= _AGAIN and len(ordered) >= _FEW
-    return field._replace(sentinel=_written(most)) if is_code and often else field
-
-
-_LIMITS = {"32767", "-32768", "65535", "2147483647", "-2147483648", "1e+20", "-1e+20", "1e+30"}
-"""What instruments and programs write that have no value."""
-
-
-def _written(number: float) -> str:
-    return as_text(number) if abs(number) < 1e15 else repr(number)
-
-
-def _n_nines(text: str) -> int:
-    digits = text.lstrip("-").replace(".", "")
-    return len(digits) if {*digits} == {"9"} else 0
-
-
-def _named_as_code(name: str, names: Collection[str]) -> bool:
-    """Whether whole numbers of this name are codes; `names` are those of all fields."""
-    *others, last = [word.lower() for word in _WORD.findall(name)] or [""]
-    if last not in WORDS["numbers"]:
-        return last in WORDS["codes"]
-    before = name[: -len(last)].lower()
-    beside = {each.lower() for each in names}
-    return bool(others) and not any(before + each in beside for each in WORDS["not_numbers"])
 
 
 def _guess(
@@ -833,17 +503,17 @@ def _guess(
 ) -> tuple[Role, FieldType, str]:
     """Guess the role and type of a field; `code` says why its numbers are codes, if they are."""
     n = len(present)
-    n_odd = sum(kinds[kind] for kind in _TEXTS)
+    n_odd = sum(kinds[kind] for kind in TEXTS)
     n_long = sum(isinstance(value, str) and len(value.split()) >= _WORDS for value in present)
-    is_new = n >= _FEW and n - n_distinct < _REPEATING * n
-    is_free = n >= _FEW and n_distinct > _FREE * n and n_long > n / 2
-    is_number = sum(kinds[kind] for kind in _NUMERIC) >= MOSTLY * n
+    is_new = n >= FEW and n - n_distinct < _REPEATING * n
+    is_free = n >= FEW and n_distinct > _FREE * n and n_long > n / 2
+    is_number = sum(kinds[kind] for kind in NUMERIC) >= MOSTLY * n
     new = Why.NEW_BY_NAME if code == Why.BY_NAME else Why.NEW
     rules: tuple[tuple[Any, Role, FieldType, str], ...] = (
         (not n, "ignored", "auto", "no values"),
         (kinds["list"], "ignored", "auto", "a list or an object"),
         (kinds["bytes"], "ignored", "auto", "bytes"),
-        (not _DRESSED.isdisjoint(kinds), "input", "auto", ""),
+        (not DRESSED.isdisjoint(kinds), "input", "auto", ""),
         (is_number and code and is_new, "ignored", "auto", new),
         (is_number and code, "input", "category", code),
         (is_number and n_odd, "input", "number", f"{n_odd} are no numbers"),
@@ -859,11 +529,7 @@ def _guess(
 
 
 def _is_named_time(name: str) -> bool:
-    return _is_named(name, _TIME_WORDS) or name.rpartition(".")[2].lower() in WORDS["times"]
-
-
-def _is_named(name: str, words: Collection[str]) -> bool:
-    return any(word.lower() in words for word in _WORD.findall(name))
+    return is_named(name, _TIME_WORDS) or name.rpartition(".")[2].lower() in WORDS["times"]
 
 
 def _time_type(
@@ -875,10 +541,9 @@ def _time_type(
     spans = {(60 * (hour - h) + minute - m) % 1_440 for h, m, hour, minute in ends}
     if len(spans) == 1 < len({(h, m) for h, m, *_ in ends}):
         return None  # 00:00-01:00, 01:00-02:00 would be read as hours with offsets
-    is_named = _is_named_time(name)
-    unit = next((unit for unit, words in _UNITS.items() if _is_named(name, WORDS[words])), "")
+    unit = next((unit for unit, words in _UNITS.items() if is_named(name, WORDS[words])), "")
     unit = next((own for own in ("gps", "mjd") if own in name.lower()), unit)
-    form = time_form(texts, is_text, is_named, unit)
+    form = time_form(texts, is_text, _is_named_time(name), unit)
     if form:
         return f"time {form}"
     times = all_read_as(present, "time", notation)
@@ -898,7 +563,7 @@ def _is_clock(name: str, present: Sequence[Any]) -> bool:
     """Whether the values are times of day: 14:30, or whole numbers with the name of hours."""
     texts = [joined(("", as_text(value).strip())).strip() for value in present]
     digits = {(len(text.removesuffix(".0")) + 1) // 2 for text in texts if text.strip("0.")}
-    hours = _is_named(name, WORDS["clocks"]) and all(map(_HOURS.fullmatch, texts))
+    hours = is_named(name, WORDS["clocks"]) and all(map(_HOURS.fullmatch, texts))
     # 30 beside 1230 is half past midnight, which would be read as an hour.
     hours = hours and len(digits) == 1
     return len(texts) > 1 and (hours or all(_CLOCK.fullmatch(text) for text in texts))
@@ -918,23 +583,6 @@ def _has_labels(ids: Sequence[Any], labels: Sequence[Any]) -> bool:
     known: dict[str, Any] = {}
     pairs = [(i, y) for i, y in zip(ids, labels, strict=False) if not is_missing(y, NULLS)]
     return len(ids) == len(labels) and any(known.setdefault(str(i), y) != y for i, y in pairs)
-
-
-_NUMERIC = {"number", "number as text"}
-_DRESSED = {"amount", "duration"}
-_TEXTS = {"text", "boolean as text"}
-
-
-def _kind(value: Any, notation: Notation) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        if is_number(value, notation):
-            return "number as text"
-        return "boolean as text" if is_boolean(value) else "text"
-    return "bytes" if isinstance(value, bytes) else "list"
 
 
 def _extremes(distinct: Counter[str]) -> tuple[Any, Any]:

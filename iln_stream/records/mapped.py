@@ -457,7 +457,6 @@ class MappedDecoder:
         return {name: each.state() for name, each in self._makers.items() if each is not None}
 
     def restore(self, state: StateDict) -> None:
-        """Continue from a `state()`."""
         self.n_coerced = Counter(state["coerced"])
         self.n_missing = state["missing"]
         if self._aggregates is not None and "aggregates" in state:

@@ -5,7 +5,8 @@ from itertools import combinations
 from math import ceil
 from typing import Any
 
-from iln_stream.records.inspection import Field
+from iln_stream.records.durations import DAY
+from iln_stream.records.inspected import Field
 from iln_stream.records.time_spans import step_of
 from iln_stream.records.values import as_text
 
@@ -17,8 +18,7 @@ _APART = 0.99
 
 _MOST_FIELDS = 3
 
-_DAY = 86_400.0
-_SEASONS = (("hour", _DAY), ("weekday", 7 * _DAY), ("day_of_year", 365.25 * _DAY))
+_SEASONS = (("hour", DAY), ("weekday", 7 * DAY), ("day_of_year", 365.25 * DAY))
 """Time features, and the seconds after which each comes again."""
 
 _LEAST, _MOST = 2, 1_000

@@ -7,7 +7,8 @@ from typing import Any
 
 from iln_stream.records.decoding import shorten
 from iln_stream.records.fields import JOIN
-from iln_stream.records.inspection import Field, Why, look_like_dates
+from iln_stream.records.guessed_notation import look_like_dates
+from iln_stream.records.inspected import Field, Why
 from iln_stream.records.values import NULLS, Notation, is_number
 
 _ROLES = (
@@ -94,13 +95,7 @@ _MOST_CHARACTERS = 40
 def proposed(fields: Sequence[Field], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the settings that learn records with these fields.
 
-    Parameters
-    ----------
-    fields
-        What `inspect_fields` found.
-    given
-        Settings of fields that are given. All are returned; guesses complete them.
-
+    All settings of fields that are `given` are returned; guesses complete them.
     """
     given = {name: value for name, value in (given or {}).items() if value is not None}
     by_role = {each.role: each.name for each in fields}

@@ -120,7 +120,6 @@ class TimeFeatures:
         return {"last": self.last}
 
     def restore(self, state: StateDict) -> None:
-        """Continue from a `state()`."""
         self.last = state["last"]
 
 

@@ -7,10 +7,10 @@ from statistics import fmean, median, pvariance
 from typing import Any
 
 from iln_stream.records.decoding import MalformedError
+from iln_stream.records.durations import DAY
 from iln_stream.records.times import COMPACT
 from iln_stream.records.values import USUAL, FieldType, Notation, as_input
 
-_DAY = 86_400.0
 _FORMS = {
     4: ("%y%m",), 6: ("%Y%m", "%y%m%d", "%G%V"), 7: ("%m.%Y", "%Y.%m"),
     8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"), 10: ("%Y%m%d%H", "%y%m%d%H%M"),
@@ -66,16 +66,8 @@ _YEAR_LAST_PART = re.compile(r"(?P<part>\d{1,2})(?P<mark>[-/.: ])(?P<year>\d{4})
 def time_form(texts: Sequence[str], is_text: bool, is_named: bool, unit: str) -> str | None:
     """Return the form of texts that are times, or numbers of dates; empty: they are read as times.
 
-    Parameters
-    ----------
-    texts
-        The values.
-    is_text
-        Whether most are no numbers.
-    is_named
-        Whether the field has a name of times.
-    unit
-        What the name says: `quarter`, `week`, `day`, `gps`, `mjd`, or nothing.
+    If `is_text`, most are no numbers; if `is_named`, the field has a name of times. `unit` is what
+    the name says: `quarter`, `week`, `day`, `gps`, `mjd`, or nothing.
 
     Examples
     --------
@@ -230,7 +222,7 @@ def has_weeks(times: Iterable[float], values: Iterable[float | None]) -> bool:
     found: dict[int, list[float]] = {}
     for time, value in zip(times, values, strict=True):
         if value is not None:
-            found.setdefault(int(time // _DAY), []).append(value)
+            found.setdefault(int(time // DAY), []).append(value)
     days = {day: fmean(each) for day, each in found.items()}
     if len(days) < _FEWEST_DAYS:
         return True
@@ -276,12 +268,12 @@ def features_of(times: Sequence[float]) -> tuple[str, ...]:
     if not times:
         return ()
     step, span = step_of(times), max(times) - min(times)
-    has_hours = len({time % _DAY for time in times}) > 1
-    is_long, mixed = span >= 330 * _DAY, 0.1 <= ordered_share(times) < ORDERED
+    has_hours = len({time % DAY for time in times}) > 1
+    is_long, mixed = span >= 330 * DAY, 0.1 <= ordered_share(times) < ORDERED
     found = {
         "hour": has_hours,
-        "weekday": step < 6 * _DAY,
-        "day_of_year": is_long and step < 330 * _DAY,
+        "weekday": step < 6 * DAY,
+        "day_of_year": is_long and step < 330 * DAY,
         "year": is_long and mixed,
     }
     return tuple(name for name, has in found.items() if has)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Literal
 
+from iln_stream.records.durations import DAY
 from iln_stream.records.words import WORDS
 
 _YEAR_1, _YEAR_10000 = -62_135_596_800.0, 253_402_300_800.0
@@ -252,7 +253,7 @@ def _numbered(word: re.Match[str]) -> str:
         return word[0]
 
 
-_SECONDS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0, "ticks": 1e-7}
+_SECONDS = {"days": DAY, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0, "ticks": 1e-7}
 
 
 @lru_cache
@@ -280,7 +281,7 @@ def time_in(form: str) -> Callable[[float | str], float]:
 
     """
     if form == "years":
-        return lambda value: _checked(round((float(value) - 1970) * 365.25) * 86_400.0)
+        return lambda value: _checked(round((float(value) - 1970) * 365.25) * DAY)
     if since := _SINCE.fullmatch(form):
         unit, start = _SECONDS[since[1]], posix_seconds(since[2])
         return lambda value: _checked(start + unit * float(value))

@@ -1,21 +1,29 @@
 """Rows of totals among records, which are no events."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from keyword import iskeyword
 from math import fsum, isclose
 from typing import Any
 
-from iln_stream.records.inspection import Field, is_total
+from iln_stream.records.inspected import Field, is_named
 from iln_stream.records.parsing import flatten
 from iln_stream.records.time_spans import read_as
 from iln_stream.records.values import Notation, is_dressed, is_missing
+from iln_stream.records.words import WORDS
 
 _FIRST = 1_000
 """Records that follow one another; of the others there are only some."""
 
 _SURE = 3
 """Sums of two addends or more that are no chance; or fewer, if they exceed all other labels."""
+
+
+def is_total(text: str, wide: bool = False) -> bool:
+    """Return whether a text is a word for a total; if `wide`, whether it has one among others."""
+    own = re.sub(r"[\W_]", "", text).lower() in WORDS["totals"]
+    return own or (wide and is_named(text, WORDS["totals"]))
 
 
 def without_totals(

@@ -150,19 +150,11 @@ def null_numbers(texts: Iterable[str]) -> frozenset[float]:
 
 
 class Notation(NamedTuple):
-    """How texts write numbers and dates.
+    """How texts write numbers and dates."""
 
-    Parameters
-    ----------
-    decimal
-        `.` or `,`: what stands before the decimals. With `,` dots may separate thousands.
-    date_order
-        Order of year, month and day in dates that are not ISO 8601.
-
-    """
-
+    # `.` or `,`: what stands before the decimals. With `,` dots may separate thousands.
     decimal: str = "."
-    date_order: DateOrder = "ymd"
+    date_order: DateOrder = "ymd"  # order of year, month and day in dates that are not ISO 8601
 
     def number(self, text: str) -> str | None:
         """Return a number as Python writes it; None if the text is none."""

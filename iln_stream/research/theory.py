@@ -9,11 +9,7 @@ from iln_stream.learners.checks import (
     require_positive,
     require_q,
 )
-from iln_stream.learners.draws import (
-    LARGEST_STEP,
-    SATURATED_NOISE,
-    theorem_1_covers,
-)
+from iln_stream.learners.draws import LARGEST_STEP, SATURATED_NOISE, theorem_1_covers
 
 HEALTHY_KAPPA = 0.75
 """Up to this `kappa` noise harmed no run's f_t. Measured (benchmarks/divergence.py), not proved."""

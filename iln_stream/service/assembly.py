@@ -21,12 +21,7 @@ from iln_stream.loop.metrics import Metrics
 from iln_stream.records import EnvelopeDecoder, MalformedError
 from iln_stream.records.fields import RECORDS_KEY
 from iln_stream.reporting import MetricSpec
-from iln_stream.service.decoding import (
-    build_aggregates,
-    build_decoder,
-    build_weights,
-    look_of,
-)
+from iln_stream.service.decoding import build_aggregates, build_decoder, build_weights, look_of
 from iln_stream.service.learners import DetailsOf, PredictOnly, quantile_levels, task_of
 from iln_stream.service.settings import LATE_SETTINGS, LabelSettings, LoopSettings, RecordSettings
 from iln_stream.service.streams import build_label_log, forgets_of, label_stream
@@ -45,20 +40,8 @@ class _Stateful(Protocol):
 class Assembly:
     """A learner with what its loop needs by the settings, and what snapshots keep of that.
 
-    Parameters
-    ----------
-    settings
-        Settings of the loop.
-    stream, source
-        What it reads: not yet opened, and opened.
-    learner
-        The learner, restored or new. If it only predicts, no label is missed.
-    model
-        Name of the model in metrics.
-    metrics
-        Exports the metrics; None: nobody reads them.
-    horizon
-        How far ahead the learner forecasts; None: it does not.
+    If the learner only predicts, no label is missed. `horizon` says how far ahead it forecasts;
+    None: it does not.
 
     Attributes
     ----------

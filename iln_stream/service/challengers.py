@@ -148,16 +148,7 @@ def without_code(state: StateDict, removed: tuple[str, ...]) -> StateDict:
 def with_removed(learner: Any, settings: ModelSettings, removed: tuple[str, ...], here: str) -> Any:
     """Return a snapshot's learner without the challengers that were removed; a contest if need be.
 
-    Parameters
-    ----------
-    learner
-        As the snapshot has it.
-    settings
-        Settings of the run.
-    removed
-        Names of these challengers.
-    here
-        Names the snapshots, for errors.
+    The learner is as the snapshot has it; `here` names the snapshots, for errors.
 
     Raises
     ------

@@ -63,11 +63,6 @@ class _File(NamedTuple):
 class History:
     """The files of `warm_start`, checked before any is learned.
 
-    Parameters
-    ----------
-    settings
-        Settings of the loop.
-
     Raises
     ------
     SettingsError
@@ -95,20 +90,8 @@ class History:
 
         Each event is predicted, scored and learned as in a run. The scores are those of the
         history: `live` gets the ids of recent events, the events that wait for a label and the time
-        and values of the last events, but no counts.
-
-        Parameters
-        ----------
-        live
-            Assembles the loop that will read the log.
-        console
-            Draws progress if it is a terminal.
-        progress
-            Counts the events.
-        listeners
-            Further listeners of each step.
-        may_fail
-            Whether the learner may fail on all events.
+        and values of the last events, but no counts. `may_fail` says whether the learner may fail
+        on all events.
 
         Raises
         ------

@@ -270,16 +270,7 @@ _STOP_SECONDS = 5.0
 class Page:
     """Runs the page as a child process, which ends with this one, however it ends.
 
-    Learning goes on if the child fails.
-
-    Parameters
-    ----------
-    settings
-        With a `page_port`.
-    learner
-        Address of the learner's HTTP server.
-    log_format
-        That of the child's log.
+    Learning goes on if the child fails. `learner` is the address of the learner's HTTP server.
 
     Raises
     ------

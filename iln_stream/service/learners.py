@@ -55,16 +55,7 @@ DECODERS = "iln_stream.decoders"
 def load_plugin(setting: str, name: str, group: str, builtin: Collection[str] = ()) -> Any:
     """Return the object at an import path, or the entry point of this name in a group.
 
-    Parameters
-    ----------
-    setting
-        Setting that holds the name, for the error.
-    name
-        Entry point, or `package.module:attribute`.
-    group
-        Group of entry points.
-    builtin
-        Names of the built-in choices, for the error.
+    Errors name the setting, and `builtin`, the names of the built-in choices.
 
     Raises
     ------
@@ -89,17 +80,8 @@ def load_plugin(setting: str, name: str, group: str, builtin: Collection[str] = 
 class Keys:
     """The keys of a reader's learner and inputs, in files beside its snapshots.
 
-    Parameters
-    ----------
-    folder
-        The folder of its snapshots.
-    run
-        Number of the run; that of a later one is greater.
-    in_memory
-        Number of keys in memory.
-    keep
-        Number of snapshots kept.
-
+    A later run has a greater number `run`; `in_memory` keys are in memory, and `keep` snapshots are
+    kept.
     """
 
     def __init__(self, folder: Path, run: int, in_memory: int, keep: int) -> None:

@@ -34,11 +34,7 @@ class Answer(NamedTuple):
 class Scraper:
     """Asks servers of this machine, each on a thread.
 
-    Parameters
-    ----------
-    n
-        Number of servers to ask at a time.
-
+    It asks n at a time.
     """
 
     def __init__(self, n: int) -> None:
@@ -106,15 +102,7 @@ class SteadyCounters:
     ) -> Iterator[Metric]:
         """Yield the families with corrected counters; gauges stay as they are.
 
-        Parameters
-        ----------
-        process
-            Identifies the process, which began at its counts.
-        families
-            Its metrics.
-        of_process
-            Names of its counters that began at 0 with it.
-
+        `of_process` names the counters that began at 0 with the process.
         """
         if process != self._process:
             self._process = process
@@ -148,14 +136,6 @@ class MergedMetrics(Collector):
     Samples keep their labels: those of different workers have to differ in one, and those of a
     process (`process_cpu_seconds_total`) get the label `worker`. A worker that does
     not answer has no samples until it does. Counters never go back (`SteadyCounters`).
-
-    Parameters
-    ----------
-    supervisor
-        Has the workers.
-    scraper
-        Asks them.
-
     """
 
     def __init__(self, supervisor: Supervisor, scraper: Scraper) -> None:
@@ -214,17 +194,9 @@ def merged_live_route(
     """Return the application of /live, which describes the models of all processes.
 
     A process that does not answer is described as it was. When one is restarted, `started_at`
-    changes, so that clients begin anew.
-
-    Parameters
-    ----------
-    ask
-        Gets the query for each process, and returns what it answers at /live; None: nothing.
-    n
-        Number of processes.
-    not_ready
-        Returns why events can't be learned now, if there is a reason.
-
+    changes, so that clients begin anew. `ask` gets the query for each of n processes, and returns
+    what it answers at /live; None: nothing. `not_ready` returns why events can't be learned now, if
+    there is a reason.
     """
     merged = _Merged(n)
     one_at_a_time = threading.Lock()

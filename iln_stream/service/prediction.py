@@ -151,14 +151,8 @@ def promote(settings: LoopSettings, contender: str) -> Sequence[Appended]:
     """Append the command to the log that the settings name; return its places, durable.
 
     Each learner gets it once: in the first partition that it reads. It is carried out when the
-    learner reaches it, after the events before it.
-
-    Parameters
-    ----------
-    settings
-        Settings of the run.
-    contender
-        Name of a challenger, or of a former champion.
+    learner reaches it, after the events before it. The contender is a challenger, or a former
+    champion.
 
     Raises
     ------

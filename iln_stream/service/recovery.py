@@ -293,17 +293,6 @@ class Recovery:
     RefusedError
         When the newest snapshot has another configuration or topic, or other learners learned
         some of the partitions.
-
-    Attributes
-    ----------
-    changes : Changes
-        Challengers that the settings have and the snapshot has not, and the other way round.
-    history : dict or None
-        Describes the files that were learned before the log, for the snapshots to come; None: none
-        were learned.
-    rebuilt : Positions
-        The offset before which a rebuild has read each partition again, for the snapshots to come.
-
     """
 
     def __init__(
@@ -354,8 +343,12 @@ class Recovery:
             undo.callback(self._keys.close)
             self._locked = undo.pop_all()
         self._order: ArrivalOrder | None = None
+        # describes the files that were learned before the log, for the snapshots to come; None:
+        # none were learned
         self.history = None if self.header is None else history_of(self.header)
+        # the offset before which a rebuild has read each partition again, for the snapshots to come
         self.rebuilt: Positions = {} if self.header is None else self.header.rebuilt
+        # challengers that the settings have and the snapshot has not, and the other way round
         self.changes = Changes()
         if self.header is not None:
             self.changes = changes(self.header.configuration, settings)

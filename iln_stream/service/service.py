@@ -46,11 +46,7 @@ from iln_stream.settings import SettingsError
 def ready_metric(not_ready: Callable[[], Sequence[str]]) -> MetricSpec:
     """Return the metric that says whether events can be learned now.
 
-    Parameters
-    ----------
-    not_ready
-        Returns why they can't: one reason each, as in /ready.
-
+    `not_ready` returns why they can't: one reason each, as in /ready.
     """
     return MetricSpec(
         "iln_ready",

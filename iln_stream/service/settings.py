@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import inf, isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AwareDatetime, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, AwareDatetime, Field, ValidationInfo, field_validator
 
 from iln_stream.errors import did_you_mean
 from iln_stream.learners.keyed.aggregates import Aggregate
@@ -24,6 +24,8 @@ from iln_stream.settings import (
     Folder,
     JsonObject,
     JsonPaths,
+    LogFormat,
+    LogLevel,
     NumberList,
     Port,
     Seconds,
@@ -502,6 +504,9 @@ def _checked_levels(levels: tuple[float, ...]) -> tuple[float, ...]:
     return levels
 
 
+Levels = Annotated[NumberList, AfterValidator(_checked_levels)]
+
+
 class LearnerSettings(SeedSettings):
     """The learner."""
 
@@ -524,7 +529,9 @@ class LearnerSettings(SeedSettings):
         examples=[{"budget": 500}],
         description="Arguments of the learner. The page of settings lists all of them at its end.",
     )
-    prediction_quantiles: NumberList = Field(
+    prediction_quantiles: Annotated[
+        Levels, AfterValidator(lambda levels: tuple(sorted(levels)))
+    ] = Field(
         default=(),
         examples=[[0.1, 0.5, 0.9]],
         description="Levels of the quantiles published with each prediction, comma-separated: "
@@ -537,11 +544,6 @@ class LearnerSettings(SeedSettings):
         "have weight 1. They weigh learning, losses, errors, baselines and "
         "calibration. A learner that takes no weights is refused.",
     )
-
-    @field_validator("prediction_quantiles")
-    @classmethod
-    def _check_quantiles(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
-        return tuple(sorted(_checked_levels(levels)))
 
     @field_validator("class_weights")
     @classmethod
@@ -660,7 +662,7 @@ class OutputSettings(SettingsGroup):
         description="Where predictions go: `kafka:TOPIC`, `sqlite:PATH#TOPIC`, a file, `-` for "
         "standard output, or `package.module:attribute` for your own sink.",
     )
-    prediction_intervals: NumberList = Field(
+    prediction_intervals: Levels = Field(
         default=(),
         description="Levels of the intervals published with each prediction, comma-separated: "
         "an interval of `0.9` contains the label in 90 % of the cases.",
@@ -690,11 +692,6 @@ class OutputSettings(SettingsGroup):
         "`<topic>-dead-letters` beside its own; otherwise the file "
         "`dead-letters.jsonl`.",
     )
-
-    @field_validator("prediction_intervals")
-    @classmethod
-    def _check_levels(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
-        return _checked_levels(levels)
 
 
 class ServerSettings(SettingsGroup):
@@ -742,14 +739,8 @@ class MetricSettings(SettingsGroup):
 class LoggingSettings(SettingsGroup):
     """The log of the program."""
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info",
-        description="Minimum level of the log: `debug`, `info`, `warning` or `error`.",
-    )
-    log_format: Literal["text", "json"] = Field(
-        default="text",
-        description="`text`, or `json`: one object per line.",
-    )
+    log_level: LogLevel = "info"
+    log_format: LogFormat = "text"
 
 
 class RecordSettings(FormatSettings, FieldSettings, ForecastSettings, KeySettings):

@@ -230,37 +230,18 @@ SERIES = ("horizon", "lags", "rolling_means")
 
 
 class Reader(NamedTuple):
-    """The partitions that one learner reads.
+    """The partitions that one learner reads."""
 
-    Parameters
-    ----------
-    stream
-        Name of the log of events.
-    name
-        Identifies the reader within its stream, in folder names and transactional ids.
-    partitions
-        Partition numbers, ascending.
-    seed
-        Seed of the learner.
-    labels
-        Partitions of the log of labels, if there is one.
-    horizon
-        How far ahead it forecasts; None: it does not.
-    writes_unreadable
-        Whether it writes the records that can't be read to the dead letters: of the readers of
-        several horizons only one does.
-    accepts_loss
-        Whether it goes on if retention deleted records before it read them.
-
-    """
-
-    stream: str
-    name: str
-    partitions: tuple[int, ...]
-    seed: int
-    labels: tuple[StreamPartition, ...] = ()
-    horizon: str | None = None
+    stream: str  # name of the log of events
+    name: str  # identifies the reader within its stream, in folder names and transactional ids
+    partitions: tuple[int, ...]  # partition numbers, ascending
+    seed: int  # seed of the learner
+    labels: tuple[StreamPartition, ...] = ()  # partitions of the log of labels, if there is one
+    horizon: str | None = None  # how far ahead it forecasts; None: it does not
+    # whether it writes the records that can't be read to the dead letters: of the readers of
+    # several horizons only one does
     writes_unreadable: bool = True
+    # whether it goes on if retention deleted records before it read them
     accepts_loss: bool = False
 
     @property
@@ -459,14 +440,8 @@ Writers = list[DeadLetterWriter | PredictionWriter]
 class Outputs:
     """The sinks of a run. Learners share them, except that each has its own transactional sink.
 
-    Parameters
-    ----------
-    settings
-        Name the sinks (`predictions`, `dead_letters`); `transactional` decides how predictions are
-        published (`is_transactional`).
-    n_partitions
-        Number of partitions of the source.
-
+    The settings `predictions` and `dead_letters` name the sinks; `transactional` decides how
+    predictions are published (`is_transactional`).
     """
 
     def __init__(self, settings: StreamSettings, n_partitions: int = 1) -> None:

@@ -19,21 +19,12 @@ from iln_stream.errors import IlnError, UnrecoverableError
 
 
 class RestartPolicy(NamedTuple):
-    """Restarts a process at most `limit` times within `within` seconds.
+    """Restarts a process at most `limit` times within `within` seconds."""
 
-    Parameters
-    ----------
-    limit
-        Number of restarts; the next failure is final.
-    within
-        Seconds in which they are counted.
-    first, longest
-        Seconds before the first restart; each further one waits twice as long, up to `longest`.
-
-    """
-
-    limit: int = 5
-    within: float = 600.0
+    limit: int = 5  # number of restarts; the next failure is final
+    within: float = 600.0  # seconds in which they are counted
+    # first, longest: seconds before the first restart; each further one waits twice as long, up to
+    # `longest`
     first: float = 1.0
     longest: float = 60.0
 
@@ -45,16 +36,6 @@ class RestartPolicy(NamedTuple):
 class Restarts:
     """The restarts of one process.
 
-    Parameters
-    ----------
-    policy
-        How many are allowed.
-
-    Attributes
-    ----------
-    n : int
-        Number of restarts so far.
-
     Examples
     --------
     >>> from iln_stream.service.supervisor import RestartPolicy, Restarts
@@ -65,18 +46,14 @@ class Restarts:
     """
 
     def __init__(self, policy: RestartPolicy) -> None:
-        self.n = 0
+        self.n = 0  # number of restarts so far
         self._policy = policy
         self._failed_at: deque[float] = deque(maxlen=policy.limit)
 
     def after_failure(self, now: float) -> float | None:
         """Return after how many seconds to restart the process that failed; None: not at all.
 
-        Parameters
-        ----------
-        now
-            Monotonic time in seconds.
-
+        `now` is monotonic time in seconds.
         """
         policy = self._policy
         recent = [each for each in self._failed_at if now - each < policy.within]
@@ -99,30 +76,16 @@ class Child:
         as long as this process lives.
     ended
         Called on a thread once the process has ended and all that it said is known.
-
-    Attributes
-    ----------
-    url : str or None
-        Where it serves its metrics.
-    counters_of_process : frozenset of str
-        Counters that began at 0 with the process.
-    failure : str or None
-        Why it ended, in its own words.
-    final : bool
-        Whether it would fail again in the same way.
-    finished : bool
-        Whether its work is done.
-    counts : list of int
-        Then: events that it has predicted, and labels that it has learned.
-
     """
 
     def __init__(self, command: Sequence[str], job: Any, ended: Callable[["Child"], None]) -> None:
-        self.url: str | None = None
+        self.url: str | None = None  # where it serves its metrics
+        # counters that began at 0 with the process
         self.counters_of_process: frozenset[str] = frozenset()
-        self.failure: str | None = None
-        self.final = False
-        self.finished = False
+        self.failure: str | None = None  # why it ended, in its own words
+        self.final = False  # whether it would fail again in the same way
+        self.finished = False  # whether its work is done
+        # Once it has ended: the events that it predicted, and the labels that it learned.
         self.counts = [0, 0]
         reading, writing = os.pipe()
         try:
@@ -206,29 +169,17 @@ _STOPPED = (0, -signal.SIGTERM)
 
 
 class SupervisedWorker:
-    """One of the processes, over all its restarts.
-
-    Attributes
-    ----------
-    number : int
-        Identifies it: the label `worker` of its metrics.
-    name : str
-        Names it in messages.
-    child : Child or None
-        Its present process; None: it has ended, or waits to be started again.
-    is_over : bool
-        Whether it is not started again.
-
-    """
+    """One of the processes, over all its restarts."""
 
     def __init__(self, number: int, name: str, job: Any, policy: RestartPolicy) -> None:
-        self.number = number
-        self.name = name
+        self.number = number  # identifies it: the label `worker` of its metrics
+        self.name = name  # names it in messages
         self.job = job
+        # its present process; None: it has ended, or waits to be started again
         self.child: Child | None = None
         self.restarts = Restarts(policy)
         self.due: float | None = None  # when to start it, in monotonic seconds
-        self.is_over = False
+        self.is_over = False  # whether it is not started again
 
     def url(self, path: str) -> str | None:
         """Return where its process answers requests for a path; None: nowhere at present."""
@@ -242,24 +193,9 @@ class Supervisor:
 
     A process that ends before its work is finished is started again, as `policy` allows; not if it
     says that it would fail in the same way. When one is given up, all others are stopped. Processes
-    that outlive their supervisor end by themselves (see `Reporter`).
-
-    Parameters
-    ----------
-    command
-        Starts a process, which uses a `Reporter`; see `Child`.
-    jobs
-        What each process has to do; anything that can be pickled.
-    names
-        Names of the processes for messages.
-    policy
-        How often a process is restarted.
-
-    Attributes
-    ----------
-    finished : list of Child
-        Processes whose work is done.
-
+    that outlive their supervisor end by themselves (see `Reporter`). `command` starts a process,
+    which uses a `Reporter`; see `Child`. What each has to do, its job, can be anything that can be
+    pickled.
     """
 
     def __init__(
@@ -277,7 +213,7 @@ class Supervisor:
         ]
         # Signal handlers put into it, too: a queue whose `put` may interrupt its `get`.
         self._ended: SimpleQueue[Child | None] = SimpleQueue()
-        self.finished: list[Child] = []
+        self.finished: list[Child] = []  # processes whose work is done
         self._stopping = False
         self._failure: IlnError | None = None
 
@@ -374,13 +310,7 @@ class Reporter:
 
     The supervisor holds one end of a pipe that is this process's standard input. The system closes
     it however the supervisor ends, also when it is killed: then this process gets SIGTERM, and has
-    half a minute to save its state.
-
-    Parameters
-    ----------
-    descriptor
-        A pipe to the supervisor, which `Child` has opened.
-
+    half a minute to save its state. `Child` has opened the pipe to the supervisor.
     """
 
     def __init__(self, descriptor: int) -> None:

@@ -211,13 +211,6 @@ def warm_start(settings: Settings, console: Console | None = None) -> list[Warme
     files were read; `run` resumes there. Nothing is saved before the last file is learned: a
     warm start that is interrupted has no effect.
 
-    Parameters
-    ----------
-    settings
-        Settings of the run to come.
-    console
-        Draws progress if it is a terminal; None: no progress.
-
     Raises
     ------
     RefusedError

@@ -186,14 +186,7 @@ def _log_compiled(function: str, seconds: float) -> None:
 
 
 class Warmings:
-    """Compiles what several learners need, one after the other; see `Warming`.
-
-    Parameters
-    ----------
-    each
-        That of each learner.
-
-    """
+    """Compiles what several learners need, one after the other; see `Warming`."""
 
     def __init__(self, each: Sequence[Warming]) -> None:
         self._each = each

@@ -240,24 +240,8 @@ log = logging.getLogger(__name__)
 class Worker:
     """Runs the learner of one reader.
 
-    Parameters
-    ----------
-    settings, stream, reader
-        What it does, and what it reads.
-    metrics, outputs
-        Shared by all learners of the run.
-    listeners
-        The user's listeners, called last.
-    console
-        Draws progress if it is a terminal; None: no progress.
-    watch
-        Called with the progress before new challengers learn the log's history.
-
-    Attributes
-    ----------
-    live : LiveModel or None
-        What /live shows; None: nothing.
-
+    All learners of the run share `metrics` and `outputs`; the user's listeners are called last.
+    `watch` is called with the progress before new challengers learn the log's history.
     """
 
     def __init__(
@@ -274,7 +258,7 @@ class Worker:
         self.reader = reader
         self._checkpoint: Checkpoint | None = None
         self._publisher: Publisher | None = None
-        self.live: LiveModel | None = None
+        self.live: LiveModel | None = None  # what /live shows; None: nothing
         with ExitStack() as opened:
             recovery = None
             if settings.snapshots is not None:

@@ -35,15 +35,7 @@ log = logging.getLogger(__name__)
 class WorkerProgress:
     """Logs a line from time to time while it is open: events and lag of each worker.
 
-    Parameters
-    ----------
-    collect
-        Returns the metrics of all workers.
-    shares
-        Partitions of each worker.
-    seconds
-        From one line to the next.
-
+    `shares` has the partitions of each worker; there are `seconds` from one line to the next.
     """
 
     def __init__(
@@ -112,25 +104,12 @@ _COMMAND = (sys.executable, "-P", "-m", "iln_stream.cli.worker_process")
 
 
 class WorkerJob(NamedTuple):
-    """What a worker process does.
+    """What a worker process does."""
 
-    Parameters
-    ----------
-    number
-        Number of the process, from 0.
-    values
-        Values of its settings.
-    given
-        Names of the settings that were given.
-    accept_loss
-        As of `Service`.
-
-    """
-
-    number: int
-    values: Mapping[str, Any]
-    given: frozenset[str]
-    accept_loss: bool = False
+    number: int  # number of the process, from 0
+    values: Mapping[str, Any]  # values of its settings
+    given: frozenset[str]  # names of the settings that were given
+    accept_loss: bool = False  # as of `Service`
 
     @classmethod
     def of(
@@ -159,19 +138,8 @@ class WorkerProcesses:
     """Runs `iln-stream run --workers N`: a supervisor of N processes.
 
     Each process learns a fixed share of the partitions as a run with `--partitions` would, in the
-    same folders: a learner does not depend on which process has it.
-
-    Parameters
-    ----------
-    settings
-        Settings of the run.
-    console
-        None: progress is not logged.
-    policy
-        How often a process that fails is restarted.
-    accept_loss
-        As of `Service`.
-
+    same folders: a learner does not depend on which process has it. Without a console, progress is
+    not logged. `policy` says how often a process that fails is restarted.
     """
 
     def __init__(

@@ -110,17 +110,8 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def describe(app: FastAPI, settings: ApiSettings, task: str | None, secured: bool) -> Any:
     """Return the description.
 
-    Parameters
-    ----------
-    app
-        Its routes are described.
-    settings
-        Limits.
-    task
-        Task of the published models, which says what a label is; None: not known.
-    secured
-        Whether requests need a token.
-
+    `task` is that of the published models, which says what a label is; None: not known. If
+    `secured`, requests need a token.
     """
     found = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes

@@ -26,7 +26,39 @@ from iln_stream.serving.client_messages import (
 T = TypeVar("T")
 
 
-class Client:
+class _Connected:
+    """The options and the connections of a client."""
+
+    _kind: type[httpx.Client | httpx.AsyncClient]
+    _http: Any
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8080",
+        *,
+        token: str | None = None,
+        token_file: Path | str | None = None,
+        timeout: float = 10.0,
+        retries: Retries = Retries(),  # noqa: B008  # immutable
+        batch_events: int = 1000,
+        batch_bytes: int = 900_000,
+        tls_ca: Path | None = None,
+        tls_certificate: Path | None = None,
+        tls_key: Path | None = None,
+        trust_env: bool = True,
+    ) -> None:
+        self._calls = Calls(retries, batch_events, batch_bytes)
+        self._connection = Connection(
+            url, token, token_file, timeout, tls_ca, tls_certificate, tls_key
+        )
+        options = self._connection.options()
+        try:
+            self._http = self._kind(**options, trust_env=trust_env)
+        except httpx.InvalidURL as error:
+            raise ClientError(f"url = {url!r}: {error}") from None
+
+
+class Client(_Connected):
     """A client of `iln-stream serve`; threads may share it.
 
     A request that failed because the server was busy, unavailable or out of reach is sent again, if
@@ -71,30 +103,8 @@ class Client:
 
     """
 
-    def __init__(
-        self,
-        url: str = "http://127.0.0.1:8080",
-        *,
-        token: str | None = None,
-        token_file: Path | str | None = None,
-        timeout: float = 10.0,
-        retries: Retries = Retries(),  # noqa: B008  # immutable
-        batch_events: int = 1000,
-        batch_bytes: int = 900_000,
-        tls_ca: Path | None = None,
-        tls_certificate: Path | None = None,
-        tls_key: Path | None = None,
-        trust_env: bool = True,
-    ) -> None:
-        self._calls = Calls(retries, batch_events, batch_bytes)
-        self._connection = Connection(
-            url, token, token_file, timeout, tls_ca, tls_certificate, tls_key
-        )
-        options = self._connection.options()
-        try:
-            self._http = httpx.Client(**options, trust_env=trust_env)
-        except httpx.InvalidURL as error:
-            raise ClientError(f"url = {url!r}: {error}") from None
+    _kind = httpx.Client
+    _http: httpx.Client
 
     def predict(
         self,
@@ -261,7 +271,7 @@ class Client:
             return end.value  # type: ignore[no-any-return]
 
 
-class AsyncClient:
+class AsyncClient(_Connected):
     """A client of `iln-stream serve` for asyncio; the arguments and calls are those of `Client`.
 
     Examples
@@ -273,30 +283,8 @@ class AsyncClient:
 
     """
 
-    def __init__(
-        self,
-        url: str = "http://127.0.0.1:8080",
-        *,
-        token: str | None = None,
-        token_file: Path | str | None = None,
-        timeout: float = 10.0,
-        retries: Retries = Retries(),  # noqa: B008  # immutable
-        batch_events: int = 1000,
-        batch_bytes: int = 900_000,
-        tls_ca: Path | None = None,
-        tls_certificate: Path | None = None,
-        tls_key: Path | None = None,
-        trust_env: bool = True,
-    ) -> None:
-        self._calls = Calls(retries, batch_events, batch_bytes)
-        self._connection = Connection(
-            url, token, token_file, timeout, tls_ca, tls_certificate, tls_key
-        )
-        options = self._connection.options()
-        try:
-            self._http = httpx.AsyncClient(**options, trust_env=trust_env)
-        except httpx.InvalidURL as error:
-            raise ClientError(f"url = {url!r}: {error}") from None
+    _kind = httpx.AsyncClient
+    _http: httpx.AsyncClient
 
     async def predict(
         self,

@@ -79,15 +79,7 @@ class Retries(NamedTuple):
 class Waits:
     """The waits between attempts of one request.
 
-    Parameters
-    ----------
-    retries
-        Their limits.
-    now
-        Returns monotonic seconds.
-    draw
-        Returns a number in [0, 1).
-
+    `now` returns monotonic seconds, `draw` a number in [0, 1).
     """
 
     def __init__(
@@ -186,16 +178,7 @@ Call = Generator[Request | Pause, Reply | None, T]
 
 
 class Calls:
-    """Makes the calls of the API.
-
-    Parameters
-    ----------
-    retries
-        When to send a request again.
-    batch_events, batch_bytes
-        Most events in a request, and most bytes of them.
-
-    """
+    """Makes the calls of the API."""
 
     def __init__(self, retries: Retries, batch_events: int, batch_bytes: int) -> None:
         for name, limit in (("batch_events", batch_events), ("batch_bytes", batch_bytes)):
@@ -365,30 +348,15 @@ def _read(reply: Reply, read: Callable[[Any], T], n: int | None = None) -> T:
 
 
 class Connection(NamedTuple):
-    """Options of a connection.
+    """Options of a connection."""
 
-    Parameters
-    ----------
-    url
-        Address of the server, such as `http://127.0.0.1:8080`.
-    token
-        Bearer token.
-    token_file
-        File that holds it, read with each request, so that it may change.
-    timeout
-        Seconds to connect, and without a byte from the server.
-    tls_ca
-        Certificates (PEM) that may sign the server's; None: those of the system.
-    tls_certificate, tls_key
-        The client's certificate chain and its key (PEM), for mutual TLS.
-
-    """
-
-    url: str
-    token: str | None
+    url: str  # address of the server, such as `http://127.0.0.1:8080`
+    token: str | None  # bearer token
+    # file that holds it, read with each request, so that it may change
     token_file: Path | str | None
-    timeout: float
-    tls_ca: Path | None
+    timeout: float  # seconds to connect, and without a byte from the server
+    tls_ca: Path | None  # certificates (PEM) that may sign the server's; None: those of the system
+    # tls_certificate, tls_key: the client's certificate chain and its key (PEM), for mutual TLS
     tls_certificate: Path | None
     tls_key: Path | None
 

@@ -4,12 +4,11 @@ import datetime as dt
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from iln_stream.errors import IlnError
 
 Class = bool | str
-Value = TypeVar("Value")
 
 
 class Interval(NamedTuple):

@@ -30,17 +30,8 @@ def header(scope: Scope, name: bytes) -> bytes | None:
 class HttpError(Exception):
     """A request that is not carried out.
 
-    Parameters
-    ----------
-    status
-        HTTP status.
-    reason
-        One or two words: value of the label `reason` of `iln_api_refusals_total`.
-    message
-        What is wrong, and the remedy.
-    headers
-        Further headers of the answer.
-
+    The reason, one or two words, is a value of the label `reason` of `iln_api_refusals_total`; the
+    message says what is wrong, and the remedy.
     """
 
     def __init__(
@@ -137,11 +128,7 @@ def _client(scope: Scope) -> str:
 class Concurrency:
     """Counts requests in progress.
 
-    Parameters
-    ----------
-    most
-        Number of requests at the same time.
-
+    There may be `most` at the same time.
     """
 
     def __init__(self, most: int) -> None:
@@ -165,14 +152,7 @@ class Concurrency:
 
 
 class BodyReader:
-    """Reads JSON bodies of limited size; `LimitedProtocol` limits their time.
-
-    Parameters
-    ----------
-    most_bytes
-        Largest body.
-
-    """
+    """Reads JSON bodies of limited size; `LimitedProtocol` limits their time."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -217,11 +197,6 @@ SHORTEST = 16
 
 class Tokens:
     """Bearer tokens in a file, one a line.
-
-    Parameters
-    ----------
-    file
-        The file.
 
     Raises
     ------
@@ -286,12 +261,6 @@ class KnownHost:
 
     Without a token, a web page that a browser on this machine shows could send requests here, under
     a name of its own that it lets resolve to this machine.
-
-    Parameters
-    ----------
-    hosts
-        Names and addresses of this host.
-
     """
 
     def __init__(self, hosts: Iterable[str]) -> None:
@@ -316,17 +285,7 @@ PROBES = frozenset({"/live", "/ready"})
 class Gate:
     """Refuses requests that fail a check; counts and times all.
 
-    Parameters
-    ----------
-    app
-        Gets the requests that pass.
-    checks
-        Called in turn with each request.
-    concurrency
-        Limits requests in progress.
-    metrics
-        Counts requests and refusals.
-
+    The checks are called in turn with each request; `app` gets those that pass.
     """
 
     def __init__(

@@ -19,14 +19,7 @@ SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2
 
 
 class ApiMetrics:
-    """Counts requests, refusals and appended events.
-
-    Parameters
-    ----------
-    registry
-        Exports the metrics.
-
-    """
+    """Counts requests, refusals and appended events."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each

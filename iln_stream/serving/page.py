@@ -141,11 +141,7 @@ class Whole:
 class Tail:
     """The latest items of a sequence, each sent once.
 
-    Parameters
-    ----------
-    most
-        Number of items to keep.
-
+    It keeps `most` items.
     """
 
     def __init__(self, most: int) -> None:
@@ -290,14 +286,6 @@ class Board:
     Each answer of the learner, and each change of its connection, makes a new *revision*. A browser
     that has an older one gets what is new since then in one message, however many revisions it
     missed: nothing waits for a slow browser.
-
-    Parameters
-    ----------
-    learner
-        Address of the learner.
-    now
-        POSIX time.
-
     """
 
     def __init__(self, learner: str, now: float) -> None:
@@ -405,15 +393,7 @@ _UNWATCHED = 10.0
 class Poller:
     """Updates the board.
 
-    Parameters
-    ----------
-    learner
-        Address of the learner's HTTP server.
-    board
-        Gets the answers.
-    seconds
-        Time between two requests.
-
+    It asks the learner's HTTP server every `seconds`.
     """
 
     def __init__(self, learner: str, board: Board, seconds: float) -> None:

@@ -157,12 +157,7 @@ _NICE = 5
 class PageServer:
     """Serves the page in one process.
 
-    Parameters
-    ----------
-    settings
-        Settings of the page.
-    listening
-        A listening socket; None: one at the address of the settings.
+    `listening` is a listening socket; None: one at the address of the settings.
 
     Raises
     ------

@@ -50,19 +50,8 @@ class Predictor:
     A prediction of the learners of this package takes some 10 to 300 us, less than a thread would
     cost, so it is made on the event loop; a batch lets other requests pass after each millisecond.
     A learner that takes longer moves to a thread for good: no two predictions of one learner run at
-    the same time.
-
-    Parameters
-    ----------
-    published
-        The version.
-    level
-        Probability that an interval contains the label.
-    slow
-        Runs predictions of slow learners, one at a time.
-    stop
-        Once it is set, no further event is predicted.
-
+    the same time. Intervals contain the label with probability `level`. `slow` runs predictions of
+    slow learners, one at a time. Once `stop` is set, no further event is predicted.
     """
 
     def __init__(
@@ -121,12 +110,8 @@ class Predictor:
     ) -> list[dict[str, Any]]:
         """Return the answer to each event.
 
-        Parameters
-        ----------
-        events
-            The inputs of each, or its record.
-        times
-            When each happens, in POSIX seconds, for aggregates of earlier events; None: now.
+        An event is its inputs, or its record; its time, in POSIX seconds, is for aggregates of
+        earlier events; None: now.
 
         Raises
         ------

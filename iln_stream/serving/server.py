@@ -52,11 +52,6 @@ _SWITCH_SECONDS = 0.0005
 class ApiServer:
     """Serves the API in one process.
 
-    Parameters
-    ----------
-    settings
-        Settings of the API.
-
     Raises
     ------
     SettingsError

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
@@ -13,6 +13,8 @@ from iln_stream.settings import (
     CommandSettings,
     JsonObject,
     JsonPaths,
+    LogFormat,
+    LogLevel,
     Port,
     TextList,
 )
@@ -123,15 +125,8 @@ class ApiSettings(CommandSettings):
         examples=[{"sasl_plain_password": "password.txt"}],
         description="Files that hold its passwords, as of the run.",
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info",
-        description="Minimum level of the log: `debug`, `info`, `warning` or `error`.",
-    )
-    log_format: Literal["text", "json"] = Field(
-        default="text",
-        description="`text`, or `json`: one object per line, with time, level, logger, message and "
-        "exception.",
-    )
+    log_level: LogLevel = "info"
+    log_format: LogFormat = "text"
 
     @field_validator("pin")
     @classmethod
@@ -174,12 +169,5 @@ class PageSettings(CommandSettings):
         "browser shows the page.",
     )
     browsers: int = Field(default=100, ge=1, description="Most browsers at the same time.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info",
-        description="Minimum level of the log: `debug`, `info`, `warning` or `error`.",
-    )
-    log_format: Literal["text", "json"] = Field(
-        default="text",
-        description="`text`, or `json`: one object per line, with time, level, logger, message and "
-        "exception.",
-    )
+    log_level: LogLevel = "info"
+    log_format: LogFormat = "text"

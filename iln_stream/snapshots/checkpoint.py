@@ -33,20 +33,6 @@ class Saver:
         Header of the newest snapshot that is already stored; None: there is none.
     stored
         Called in the saver's thread with the header of each stored snapshot.
-
-    Attributes
-    ----------
-    newest : Header or None
-        Header of the newest stored snapshot.
-    n_bytes : int or None
-        Size of the last snapshot that this saver stored.
-    seconds : float or None
-        Time that it took, including the flushes.
-    failed : bool
-        Whether a snapshot could not be stored.
-    recent : deque of Stored
-        The last 20 snapshots, oldest first: those in the folder, and those that this saver stored.
-
     """
 
     def __init__(
@@ -61,10 +47,11 @@ class Saver:
         self._stored = stored
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
-        self.newest = newest
-        self.n_bytes: int | None = None
-        self.seconds: float | None = None
-        self.failed = False
+        self.newest = newest  # header of the newest stored snapshot
+        self.n_bytes: int | None = None  # size of the last snapshot that this saver stored
+        self.seconds: float | None = None  # time that it took, including the flushes
+        self.failed = False  # whether a snapshot could not be stored
+        # the last 20 snapshots, oldest first: those in the folder, and those that this saver stored
         self.recent = deque(folder.stored(), maxlen=MOST_STORED)
 
     @property

@@ -54,60 +54,32 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Header:
-    """Describes a snapshot.
+    """Describes a snapshot."""
 
-    Parameters
-    ----------
-    stream
-        Name of the topic.
-    positions
-        Where a run resumes: in each partition that is learned, the offset after the last record
-        that the state includes.
-    topic_id
-        The broker's id of the topic, which changes if the topic is recreated; None if unknown.
-    n_partitions
-        Number of partitions of the topic.
-    epoch
-        Number of the run that wrote the snapshot; a later run has a higher number.
-    configuration
-        The settings that, with the log, determine the state.
-    seed
-        The learner's seed, derived from the setting and the partition.
-    saved_at
-        Time of the snapshot, in RFC 3339; nothing depends on it.
-    versions
-        Versions of Python and the libraries that wrote it.
-    labels_topic_id
-        The id of the topic of labels; None if unknown, or if there is none.
-    cpu_baseline
-        Of the process that wrote it; without one, "native" and the CPU. See
-        `iln_stream.kernels.cpu`.
-    rebuilt
-        The offset before which a rebuild has read each partition again; empty: there was none.
-    ordered
-        The offset before which the journal had the order of each partition; empty: there was none.
-    code
-        Digests of the user's modules that the learner depends on, by name.
-    order_id
-        The journal's; empty: there was none, or it had none.
-
-    """
-
-    stream: str
+    stream: str  # name of the topic
+    # where a run resumes: in each partition that is learned, the offset after the last record that
+    # the state includes
     positions: Mapping[StreamPartition, int]
+    # the broker's id of the topic, which changes if the topic is recreated; None if unknown
     topic_id: str | None
-    n_partitions: int
-    epoch: int
-    configuration: Mapping[str, Any]
-    seed: int
-    saved_at: str
+    n_partitions: int  # number of partitions of the topic
+    epoch: int  # number of the run that wrote the snapshot; a later run has a higher number
+    configuration: Mapping[str, Any]  # the settings that, with the log, determine the state
+    seed: int  # the learner's seed, derived from the setting and the partition
+    saved_at: str  # time of the snapshot, in RFC 3339; nothing depends on it
+    # versions of Python and the libraries that wrote it
     versions: Mapping[str, str] = field(default_factory=versions)
+    # the id of the topic of labels; None if unknown, or if there is none
     labels_topic_id: str | None = None
+    # Of the process that wrote it; without one, "native" and the CPU. See `iln_stream.kernels.cpu`.
     cpu_baseline: str = field(default_factory=cpu_baseline)
+    # the offset before which a rebuild has read each partition again; empty: there was none
     rebuilt: Mapping[StreamPartition, int] = field(default_factory=dict)
+    # the offset before which the journal had the order of each partition; empty: there was none
     ordered: Mapping[StreamPartition, int] = field(default_factory=dict)
+    # digests of the user's modules that the learner depends on, by name
     code: Mapping[str, str] = field(default_factory=dict)
-    order_id: str = ""
+    order_id: str = ""  # the journal's; empty: there was none, or it had none
 
     @property
     def next_offset(self) -> int:
@@ -132,21 +104,11 @@ class Header:
 
 
 class Stored(NamedTuple):
-    """What is known of a stored snapshot beside its state.
-
-    Parameters
-    ----------
-    header
-        Its header.
-    n_bytes
-        Size of its file; with its new blocks, if this process stored it.
-    seconds
-        Time to store it, including the flushes; None: another process stored it.
-
-    """
+    """What is known of a stored snapshot beside its state."""
 
     header: Header
-    n_bytes: int
+    n_bytes: int  # size of its file; with its new blocks, if this process stored it
+    # time to store it, including the flushes; None: another process stored it
     seconds: float | None
 
 
@@ -159,14 +121,8 @@ class Snapshot(NamedTuple):
     def write(self, file: BinaryIO, store: Callable[[ArrayBlock], str] | None = None) -> None:
         """Write the file's contents without holding all of them in memory.
 
-        Parameters
-        ----------
-        file
-            Where to write.
-        store
-            Stores a block in a file of its own and returns its name; None: blocks are written to
-            this file.
-
+        `store` stores a block in a file of its own and returns its name; None: blocks are written
+        to this file.
         """
         write_container(file, self.header.as_json(), self.state, store)
 

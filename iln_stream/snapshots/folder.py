@@ -68,13 +68,8 @@ _SPARED = 3600.0
 class BlockFolder:
     """A folder of arrays in numpy's npy format, each in a file named by its checksum.
 
-    Each has a copy in the folder `copies` there: all snapshots that are kept may need it.
-
-    Parameters
-    ----------
-    path
-        Created with the first block.
-
+    Each has a copy in the folder `copies` there: all snapshots that are kept may need it. It is
+    created with the first block.
     """
 
     def __init__(self, path: Path) -> None:
@@ -190,15 +185,8 @@ class SnapshotFolder:
     where the lock doesn't hold (on a network file system, or another host).
 
     Blocks, arrays of a state that never change, are stored once, in the folder `blocks`, before the
-    first snapshot that refers to them, and removed after the last one.
-
-    Parameters
-    ----------
-    path
-        Created if need be.
-    keep
-        How many of the newest snapshots stay.
-
+    first snapshot that refers to them, and removed after the last one. It is created if need be;
+    the newest `keep` snapshots stay.
     """
 
     def __init__(self, path: Path, keep: int = 3) -> None:

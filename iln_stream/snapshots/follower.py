@@ -31,39 +31,21 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Published:
-    """A version of a learner to predict with.
+    """A version of a learner to predict with."""
 
-    Parameters
-    ----------
-    learner
-        Predicts as the learner did when it was published, bit for bit. If past events that it would
-        replay were left out, its `learn_one` raises a TypeError.
-    header
-        Says what the version is.
-    series_inputs
-        Names of inputs that a run makes of earlier records, and who asks has to give.
-    aggregates
-        Makes inputs of the earlier events of a key; None: the run has none, or its keys can't be
-        read.
-    no_inputs
-        Fields that only aggregates need.
-    decode
-        Makes inputs of a record as the run does; None: the run reads events.
-    as_texts
-        Whether inputs that are texts stay texts.
-    pinned
-        Whether it predicts because it is pinned, and not as the newest one.
-
-    """
-
+    # Predicts as the learner did when it was published, bit for bit. If past events that it would
+    # replay were left out, its `learn_one` raises a TypeError.
     learner: Any
-    header: VersionHeader
+    header: VersionHeader  # says what the version is
+    # names of inputs that a run makes of earlier records, and who asks has to give
     series_inputs: tuple[str, ...] = ()
+    # makes inputs of the earlier events of a key; None: the run has none, or its keys can't be read
     aggregates: Aggregates | None = None
-    no_inputs: tuple[str, ...] = ()
+    no_inputs: tuple[str, ...] = ()  # fields that only aggregates need
+    # makes inputs of a record as the run does; None: the run reads events
     decode: MappedDecoder | None = None
-    as_texts: bool = False
-    pinned: bool = False
+    as_texts: bool = False  # whether inputs that are texts stay texts
+    pinned: bool = False  # whether it predicts because it is pinned, and not as the newest one
 
     @property
     def keys_age(self) -> float | None:
@@ -89,29 +71,20 @@ class Follower:
         else can write to the folder.
     pin
         Number of the kept version to predict with; None: the one pinned in the folder, if any.
-
-    Attributes
-    ----------
-    current : Published or None
-        The newest version that could be read, or the pinned one; None before the first.
-    reached : mapping
-        What the learner has learned by the newest version, also while another one is pinned.
-    problem : str or None
-        Why the last `refresh` found no version that can be read, and what to do; None: it did.
-    n_unreadable : int
-        Number of versions that were there and could not be read.
-
     """
 
     def __init__(
         self, path: Path | str, allow_pickle: bool = False, pin: int | None = None
     ) -> None:
         self.path = Path(path)
+        # the newest version that could be read, or the pinned one; None before the first
         self.current: Published | None = None
-        self.n_unreadable = 0
+        self.n_unreadable = 0  # number of versions that were there and could not be read
+        # why the last `refresh` found no version that can be read, and what to do; None: it did
         self.problem: str | None = f"{self.path} was not read yet: call refresh"
         self._allow_pickle = allow_pickle
         self._versions, self._pin = Versions(self.path), pin
+        # what the learner has learned by the newest version, also while another one is pinned
         self.reached: Mapping[StreamPartition, int] = {}
         self._seen: Identity | None = None
         self._turn = threading.Lock()

@@ -9,13 +9,7 @@ from iln_stream.errors import SnapshotError, StateError
 from iln_stream.files import open_stored, read_stored, write_whole
 from iln_stream.learners import model_of, state_of
 from iln_stream.learners.introspection import find_keyed
-from iln_stream.learners.keyed import (
-    KEYS_FILE,
-    HasKeys,
-    KeyFile,
-    KeysElsewhere,
-    KeysToRead,
-)
+from iln_stream.learners.keyed import KEYS_FILE, HasKeys, KeyFile, KeysElsewhere, KeysToRead
 from iln_stream.snapshots.file import CorruptSnapshotError, Snapshot
 from iln_stream.snapshots.folder import SnapshotFolder, read_snapshot
 from iln_stream.snapshots.learner import learner_of

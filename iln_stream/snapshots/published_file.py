@@ -26,57 +26,31 @@ from iln_stream.streams import StreamPartition, as_texts
 
 @dataclass(frozen=True)
 class VersionHeader:
-    """Describes a version.
+    """Describes a version."""
 
-    Parameters
-    ----------
-    version
-        Number of the version; a later one has a higher number.
-    published_at
-        When the learner was captured, in POSIX seconds.
-    positions
-        By partition, the offset after the last record that the learner has learned.
-    n_learned
-        Number of events learned.
-    task
-        "regression" or "classification".
-    learner
-        The learner's name, as in the setting `learner`.
-    stream
-        Name of the stream.
-    topic_id
-        The log's id of the topic, which changes if the topic is recreated; None if unknown.
-    configuration
-        The settings that, with the log, determine the learner's state, as a hash.
-    series_inputs
-        Names of inputs that a run makes of earlier records: lags and rolling means.
-    keys
-        What to read the run's keys with: the folder of their files, and the aggregates by key.
-        None: there are no keys.
-    decoder
-        What the run's decoder is made of, as its `described` returns it; without a mapping its
-        records are events.
-    code
-        Digests of the user's modules that the learner depends on, by name.
-    release
-        Release that published it.
-
-    """
-
-    version: int
-    published_at: float
+    version: int  # number of the version; a later one has a higher number
+    published_at: float  # when the learner was captured, in POSIX seconds
+    # by partition, the offset after the last record that the learner has learned
     positions: Mapping[StreamPartition, int]
-    n_learned: int
-    task: str
-    learner: str
-    stream: str = ""
+    n_learned: int  # number of events learned
+    task: str  # "regression" or "classification"
+    learner: str  # the learner's name, as in the setting `learner`
+    stream: str = ""  # name of the stream
+    # the log's id of the topic, which changes if the topic is recreated; None if unknown
     topic_id: str | None = None
+    # the settings that, with the log, determine the learner's state, as a hash
     configuration: str = ""
+    # names of inputs that a run makes of earlier records: lags and rolling means
     series_inputs: tuple[str, ...] = ()
+    # What to read the run's keys with: the folder of their files, and the aggregates by key. None:
+    # there are no keys.
     keys: Mapping[str, Any] | None = None
+    # what the run's decoder is made of, as its `described` returns it; without a mapping its
+    # records are events
     decoder: Mapping[str, Any] | None = None
+    # digests of the user's modules that the learner depends on, by name
     code: Mapping[str, str] = field(default_factory=dict)
-    release: str = ""
+    release: str = ""  # release that published it
 
 
 class Identity(NamedTuple):
@@ -98,11 +72,7 @@ class Version(NamedTuple):
 class VersionFile:
     """The file of one learner's published version.
 
-    Parameters
-    ----------
-    path
-        Usually `FOLDER/NAME.model`.
-
+    Its path is usually `FOLDER/NAME.model`.
     """
 
     def __init__(self, path: Path) -> None:

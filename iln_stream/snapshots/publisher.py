@@ -360,13 +360,8 @@ class Publisher(Listener):
     def learned(self, partition: int = 0, offset: int | None = None) -> None:
         """Note that the learner has learned an event, and publish a version if it is due.
 
-        For a loop of your own; the service's loop calls `on_step`.
-
-        Parameters
-        ----------
-        partition, offset
-            Position of the event in its stream; by default, events are counted.
-
+        For a loop of your own; the service's loop calls `on_step`. The position is that of the
+        event in its stream; by default, events are counted.
         """
         origin = StreamPartition(self._about.stream, partition)
         begin = self._positions.get(origin, 0)
@@ -465,7 +460,6 @@ class Publisher(Listener):
         return self._versions.last()
 
     def metrics(self) -> Sequence[MetricSpec]:
-        """Return the exported metrics."""
         writer = self._writer
         return (
             MetricSpec(

@@ -65,13 +65,8 @@ class Core(Protocol):
 def core_of(prior: bytes, key_input: str | None) -> Core:
     """Return the core of a prior's bytes.
 
-    Parameters
-    ----------
-    prior
-        Of a learner (`prior_of`) or of a `FrozenPrior`.
-    key_input
-        The input that is the key, which small models must not have; None: no input is.
-
+    The prior is that of a learner (`prior_of`) or of a `FrozenPrior`. `key_input` is the input that
+    is the key, which small models must not have; None: no input is.
     """
     state = from_bytes(prior)
     if state.get("class") == "iln_stream.FrozenPrior":
@@ -82,11 +77,7 @@ def core_of(prior: bytes, key_input: str | None) -> Core:
 class Learners:
     """Each key has a learner of its own, any that has a state.
 
-    Parameters
-    ----------
-    prior
-        The state with which each learner begins.
-
+    Each begins with the state `prior`.
     """
 
     def __init__(self, prior: StateDict) -> None:
@@ -106,13 +97,7 @@ class Learners:
 class SmallModels:
     """Each key has a small model, a row of numbers; what all keys share is frozen.
 
-    Parameters
-    ----------
-    prior
-        What all keys share.
-    key_input
-        The input that is the key; None: no input is.
-
+    `key_input` is the input that is the key; None: no input is.
     """
 
     def __init__(self, prior: FrozenPrior, key_input: str | None) -> None:
@@ -141,17 +126,7 @@ class SmallModels:
 class SmallModel:
     """A key's small model for the loop: `predict_event` and `learn_event`, to the bit.
 
-    Parameters
-    ----------
-    prior
-        What all keys share.
-    row
-        The key's state, which learning changes.
-    scratch
-        Room of compiled functions, which models share.
-    key_input
-        The input that is the key; None: no input is.
-
+    Learning changes `row`, the key's state. Models share `scratch`, room of compiled functions.
     """
 
     def __init__(self, prior: FrozenPrior, row: Row, scratch: Any, key_input: str | None) -> None:
@@ -233,12 +208,6 @@ class KeyedLearners:
     again only if the store still has the state that this object wrote last; if the micro-batch
     failed after that, or another worker went on with the key, the learner is restored from the
     store.
-
-    Parameters
-    ----------
-    plan
-        What to learn and how.
-
     """
 
     def __init__(self, plan: KeyedPlan) -> None:
@@ -263,14 +232,8 @@ class KeyedLearners:
     def learn(self, key: Any, stored: StoredKey, records: Iterable[Record]) -> Sequence[Message]:
         """Predict and learn a key's records of a micro-batch, and store the learner.
 
-        Parameters
-        ----------
-        key
-            The key.
-        stored
-            The key's variables in the state store.
-        records
-            In any order; those that were learned before are left out.
+        `stored` has the key's variables in the state store. Records come in any order; those that
+        were learned before are left out.
 
         Returns
         -------

@@ -13,23 +13,13 @@ PREDICTION, DEAD_LETTER = "prediction", "dead letter"
 
 
 class Message(NamedTuple):
-    """What a record led to.
+    """What a record led to."""
 
-    Parameters
-    ----------
-    kind
-        `PREDICTION` or `DEAD_LETTER`.
-    partition, offset
-        Position of the record.
-    value
-        The message as the service writes it, JSON.
-
-    """
-
-    kind: str
+    kind: str  # `PREDICTION` or `DEAD_LETTER`
+    # partition, offset: position of the record
     partition: int
     offset: int
-    value: bytes
+    value: bytes  # the message as the service writes it, JSON
 
 
 class OneKey(Listener):

@@ -42,25 +42,6 @@ def prior_of(learner: Any) -> bytes:
 class KeyedPlan:
     """How a stream is learned by key; Spark sends it to each worker.
 
-    Parameters
-    ----------
-    stream
-        Name of the topic, as predictions and dead letters carry it.
-    prior
-        From `prior_of`. All keys begin with it; a later change of it is an error.
-    model, model_version
-        As predictions carry them; see `Model` in `iln_stream.records`.
-    mapping
-        Roles of the fields of records; None: records are events, `{"x": {...}, "y": ...}`.
-    key_input
-        The input that is the key, which a `KeyedRegressor`'s small models do not get; None: none.
-    live_learners
-        The most learners that a worker keeps in memory between micro-batches.
-    max_failures_in_a_row
-        The query fails after this many failures of one key's learner in a row, as the service does.
-    run
-        Names this plan among all: a worker's live learners belong to one plan.
-
     Raises
     ------
     PlanError
@@ -68,14 +49,21 @@ class KeyedPlan:
 
     """
 
-    stream: str
+    stream: str  # name of the topic, as predictions and dead letters carry it
+    # From `prior_of`. All keys begin with it; a later change of it is an error.
     prior: bytes = field(repr=False)
+    # model, model_version: as predictions carry them; see `Model` in `iln_stream.records`
     model: str = "spark"
     model_version: str = ""
+    # roles of the fields of records; None: records are events, `{"x": {...}, "y": ...}`
     mapping: "FieldMapping | None" = None
+    # the input that is the key, which a `KeyedRegressor`'s small models do not get; None: none
     key_input: str | None = None
+    # the most learners that a worker keeps in memory between micro-batches
     live_learners: int = 10_000
+    # the query fails after this many failures of one key's learner in a row, as the service does
     max_failures_in_a_row: int = 100
+    # names this plan among all: a worker's live learners belong to one plan
     run: str = field(default_factory=lambda: uuid4().hex)
 
     def __post_init__(self) -> None:

@@ -77,12 +77,6 @@ class KeyedProcessor:
     for the state's variables.
 
     The rows have the columns of `iln_stream.spark.records.GATHERED`, the output those of `OUTPUT`.
-
-    Parameters
-    ----------
-    plan
-        What to learn and how.
-
     """
 
     def __init__(self, plan: "KeyedPlan") -> None:

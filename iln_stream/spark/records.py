@@ -20,14 +20,8 @@ if TYPE_CHECKING:
 def in_order(records: Iterable[Record], learned: Mapping[int, int]) -> tuple[list[Record], int]:
     """Return a key's new records by partition and offset, and the number of repeats left out.
 
-    Spark gives the rows of one key in any order.
-
-    Parameters
-    ----------
-    records
-        Of one key, in any order.
-    learned
-        The last offset that the key's learner has learned, by partition.
+    Spark gives the rows of one key in any order. They come in any order; `learned` has the last
+    offset that the key's learner has learned, by partition.
 
     Examples
     --------

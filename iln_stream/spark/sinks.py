@@ -27,13 +27,8 @@ class FolderSink:
     """Writes each micro-batch to a folder of its own, as Parquet; workers write it.
 
     A micro-batch that comes again has the same number, so it replaces its folder. Read all with
-    `spark.read.parquet(FOLDER)`.
-
-    Parameters
-    ----------
-    folder
-        Where folders `batch=NUMBER` go: a path or URL that all workers can write to.
-
+    `spark.read.parquet(FOLDER)`. Folders `batch=NUMBER` go to a path or URL that all workers can
+    write to.
     """
 
     def __init__(self, folder: str) -> None:
@@ -61,16 +56,7 @@ class LogSink:
 
     Each transaction stores messages with the positions of their records; what is at or before a
     stored position is not written again. The driver writes: all messages of a micro-batch pass
-    through its memory.
-
-    Parameters
-    ----------
-    source
-        The log that is learned.
-    predictions, dead_letters
-        Addresses of logs, `kafka:TOPIC` or `sqlite:PATH#TOPIC`.
-    options
-        Options of the streams.
+    through its memory. Addresses are `kafka:TOPIC` or `sqlite:PATH#TOPIC`.
 
     Raises
     ------
@@ -122,17 +108,8 @@ def sink_at(
 ) -> BatchSink:
     """Return the sink at an address: `folder:PATH`, or a log with transactions.
 
-    Parameters
-    ----------
-    address
-        Of predictions. A folder takes the dead letters, too.
-    dead_letters
-        Address of the dead letters; None: that of the predictions with `-dead-letters`.
-    source
-        The log that is learned.
-    options
-        Options of the streams.
-
+    A folder takes the dead letters, too; those of a log go to `dead_letters`, or else to the
+    address with `-dead-letters`.
     """
     scheme, _, rest = address.partition(":")
     if scheme == "folder" and rest:

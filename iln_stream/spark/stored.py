@@ -26,12 +26,7 @@ _MARK = b"ILS1"
 def packed(state: StateDict, store: Callable[[ArrayBlock], str] | None = None) -> bytes:
     """Return a state as bytes; equal states have equal bytes.
 
-    Parameters
-    ----------
-    state
-        The state.
-    store
-        Stores a block elsewhere and returns its name; None: blocks are arrays like others.
+    `store` stores a block elsewhere and returns its name; None: blocks are arrays like others.
 
     Raises
     ------
@@ -98,31 +93,16 @@ def _order(array: NDArray[np.generic]) -> str:
 
 
 class Meta(NamedTuple):
-    """The small part of a key's state, which is read in each micro-batch.
+    """The small part of a key's state, which is read in each micro-batch."""
 
-    Parameters
-    ----------
-    positions
-        The last offset that was learned, by partition, as `packed_positions` writes it.
-    n
-        Number of records that were learned or became dead letters.
-    prior
-        Digest of the prior that the learner was born from.
-    digest
-        Digest of the learner's bytes: it names the state.
-    inline
-        The learner's bytes if they are few; None: they are in a value of their own.
-    n_blocks
-        Number of blocks in the list that belong to the state.
-
-    """
-
+    # the last offset that was learned, by partition, as `packed_positions` writes it
     positions: str
-    n: int
-    prior: bytes
-    digest: bytes
+    n: int  # number of records that were learned or became dead letters
+    prior: bytes  # digest of the prior that the learner was born from
+    digest: bytes  # digest of the learner's bytes: it names the state
+    # the learner's bytes if they are few; None: they are in a value of their own
     inline: bytes | None
-    n_blocks: int
+    n_blocks: int  # number of blocks in the list that belong to the state
 
 
 class StoredKey(Protocol):
@@ -188,13 +168,8 @@ class AppendedBlocks:
 
     A learner that keeps many past events divides them into blocks (`iln_stream.state.Block`). A
     block is written once, appended to a list. If more than half of a list is no longer needed, the
-    list is written anew; each block causes at most one such rewriting of a block.
-
-    Parameters
-    ----------
-    stored
-        The blocks in the list, by name.
-
+    list is written anew; each block causes at most one such rewriting of a block. `stored` has
+    those in the list, by name.
     """
 
     def __init__(self, stored: dict[str, NDArray[Any]] | None = None, n_stored: int = 0) -> None:

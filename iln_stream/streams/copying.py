@@ -25,37 +25,20 @@ _POLL_SECONDS = 0.2
 
 @dataclass
 class CopyProgress:
-    """How far a copy is.
+    """How far a copy is."""
 
-    Parameters
-    ----------
-    advanced
-        Called whenever more records are stored.
-
-    Attributes
-    ----------
-    total
-        Number of records to copy, None if unknown; gaps in the offsets count, too.
-    n_records
-        Number of records stored at the target.
-    n_without_value
-        Records with no value, or an empty one, which a file can't have; they are left out.
-    n_with_line_breaks
-        Records whose line breaks became spaces in a file, which means the same in JSON.
-    positions
-        Where to go on, by partition of the source.
-    stopped
-        Whether to end early.
-
-    """
-
+    # called whenever more records are stored
     advanced: Callable[["CopyProgress"], None] = lambda _: None
+    # number of records to copy, None if unknown; gaps in the offsets count, too
     total: int | None = None
-    n_records: int = 0
+    n_records: int = 0  # number of records stored at the target
+    # records with no value, or an empty one, which a file can't have; they are left out
     n_without_value: int = 0
+    # records whose line breaks became spaces in a file, which means the same in JSON
     n_with_line_breaks: int = 0
+    # where to go on, by partition of the source
     positions: dict[int, int] = field(default_factory=dict)
-    stopped: bool = False
+    stopped: bool = False  # whether to end early
 
     def stop(self) -> None:
         """End early; may be called by a signal's handler."""
@@ -217,18 +200,8 @@ def export_records(
 
     To a log, partitions keep their numbers; one that does not exist is created with as many. To a
     file, records of several partitions are merged by time, each partition in its order; keys and
-    times are left out.
-
-    Parameters
-    ----------
-    source
-        The topic, with `stop_at_end`.
-    target
-        Where to copy it.
-    start
-        Where to begin, by partition; by default at the first record.
-    progress
-        Is kept up to date; if an error is raised, too.
+    times are left out. It begins at `start`, by partition; by default at the first record.
+    `progress` is kept up to date; if an error is raised, too.
 
     Raises
     ------

@@ -38,21 +38,8 @@ class Journal:
     """An append-only file of runs; each run is made durable before it is learned.
 
     Every process writes its own journal, which starts with the runs that are still needed. So a
-    process that was wrongly thought dead can't write into it.
-
-    Parameters
-    ----------
-    path
-        Path of the file.
-    runs
-        The first runs of the file.
-    order_id
-        Tells the order, which each restart continues, from that of another run.
-
-    Attributes
-    ----------
-    ends : dict
-        The offset before which it has had the order of each partition.
+    process that was wrongly thought dead can't write into it. `runs` are the first ones of the
+    file; `order_id` tells the order, which each restart continues, from that of another run.
 
     Raises
     ------
@@ -65,6 +52,7 @@ class Journal:
         self._path = path
         self._first = _line(b"order " + order_id.encode()) if order_id else b""
         self._runs = list(runs)
+        # the offset before which it has had the order of each partition
         self.ends = dict(self._runs)
         self._forgotten: Mapping[StreamPartition, int] = {}
         self._rewrite()

@@ -14,15 +14,7 @@ class LogPartition(ABC):
     """Reads a partition in offset order, from a start to an optional end.
 
     A subclass says how to fetch records and find offsets; its constructor sets `topic_id` and
-    `n_partitions`, and then calls `_begin`.
-
-    Parameters
-    ----------
-    stream
-        Name of the log.
-    partition
-        The only partition to read: across partitions there is no order.
-
+    `n_partitions`, and then calls `_begin`. Across partitions there is no order.
     """
 
     def __init__(self, stream: str, partition: int) -> None:
@@ -169,11 +161,7 @@ class LogPartition(ABC):
 class LogView:
     """A log that is the same as another one; subclasses change something.
 
-    Parameters
-    ----------
-    log
-        The other log; `close` closes it.
-
+    `close` closes the other log.
     """
 
     def __init__(self, log: Log) -> None:
@@ -234,21 +222,13 @@ class Selection(LogView):
         One partition; `close` closes it.
     skip
         Ranges of offsets to skip.
-
-    Attributes
-    ----------
-    skipped : list of range
-        Offsets of existing records that were skipped so far.
-    n_read : int
-        Number of records that were read so far, with those that were skipped.
-
     """
 
     def __init__(self, log: Log, skip: Sequence[range]) -> None:
         super().__init__(log)
         self._skip = tuple(skip)
-        self.skipped: list[range] = []
-        self.n_read = 0
+        self.skipped: list[range] = []  # offsets of existing records that were skipped so far
+        self.n_read = 0  # number of records that were read so far, with those that were skipped
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next records that are not skipped; possibly none."""

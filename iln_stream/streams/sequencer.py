@@ -101,14 +101,6 @@ class Sequencer:
     time_of
         Returns the time that a record says, in POSIX seconds; None: it says none. By default when
         it was written. Used only with labels.
-
-    Attributes
-    ----------
-    partitions : tuple of int
-        Partitions of the first log.
-    labels : PartitionedLog or None
-        Those of the log of labels; None: there is none.
-
     """
 
     def __init__(
@@ -130,8 +122,9 @@ class Sequencer:
         """Name of the first log."""
         self._events = PartitionedLog([log for log in inputs if log.stream == self.stream])
         labels = [log for log in inputs if log.stream != self.stream]
+        # those of the log of labels; None: there is none
         self.labels = PartitionedLog(labels) if labels else None
-        self.partitions = self._events.partitions
+        self.partitions = self._events.partitions  # partitions of the first log
 
     @property
     def topic_id(self) -> str | None:
@@ -309,14 +302,7 @@ class Sequencer:
 
 
 class PartitionedLog:
-    """One log as the sum of its partitions.
-
-    Parameters
-    ----------
-    logs
-        The partitions, at least one.
-
-    """
+    """One log as the sum of its partitions."""
 
     def __init__(self, logs: Sequence[Log]) -> None:
         self._logs = logs

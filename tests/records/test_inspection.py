@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from iln_stream.records.fields import FieldMapping
-from iln_stream.records.inspection import guessed_notation, inspect_fields
+from iln_stream.records.guessed_notation import guessed_notation
+from iln_stream.records.inspection import inspect_fields
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import parse_json
 from iln_stream.records.proposed_settings import proposed

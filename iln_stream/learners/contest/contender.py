@@ -22,43 +22,25 @@ class Standing(NamedTuple):
     Errors are absolute errors in y's units of a regressor, and misclassifications (0 or 1) of a
     classifier; losses are half the squared error and the log loss. All means are nan before the
     first scored event.
-
-    Parameters
-    ----------
-    name
-        Its name in the contest.
-    learner
-        Class of its learner.
-    status
-        "champion", "challenger", or "out": failed too often in a row, and waits for a promotion.
-    n_scored
-        Events on which its prediction was scored.
-    running_error, windowed_error
-        Mean error of all these, and of the last ones in the window.
-    running_loss, windowed_loss
-        Mean loss of the same.
-    lower, upper
-        Bounds of the mean of the champion's bounded loss minus its own, since the last promotion:
-        above 0 it is better. None for the champion.
-    n_failures
-        Events on which it could not predict or learn.
-    last_failure
-        Reason of the last one; None: it never failed.
-
     """
 
-    name: str
-    learner: str
+    name: str  # its name in the contest
+    learner: str  # class of its learner
+    # "champion", "challenger", or "out": failed too often in a row, and waits for a promotion
     status: Status
-    n_scored: int
+    n_scored: int  # events on which its prediction was scored
+    # running_error, windowed_error: mean error of all these, and of the last ones in the window
     running_error: float
     windowed_error: float
+    # running_loss, windowed_loss: mean loss of the same
     running_loss: float
     windowed_loss: float
+    # lower, upper: Bounds of the mean of the champion's bounded loss minus its own, since the last
+    # promotion: above 0 it is better. None for the champion.
     lower: float | None
     upper: float | None
-    n_failures: int
-    last_failure: str | None
+    n_failures: int  # events on which it could not predict or learn
+    last_failure: str | None  # reason of the last one; None: it never failed
 
     @property
     def is_champion(self) -> bool:
@@ -81,19 +63,8 @@ _LONGEST_REASON = 1000
 class Contender:
     """A learner, its scores, its failures, and the evidence for it.
 
-    Parameters
-    ----------
-    name
-        Its name in the contest.
-    learner
-        Predicts and learns; None for the mixture, which the contest itself computes.
-    serial
-        Number that no other contender of the contest has or had: tokens name it.
-    on_failure
-        Its failure policy.
-    window
-        Scored events in the windowed means.
-
+    The mixture, which the contest itself computes, has no learner. Tokens name a contender by its
+    serial number, which no other one of the contest has or had.
     """
 
     __slots__ = (

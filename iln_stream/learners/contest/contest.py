@@ -34,22 +34,11 @@ _NO_TOKEN = -1
 
 
 class ContenderToken(NamedTuple):
-    """What a token has of one contender.
+    """What a token has of one contender."""
 
-    Parameters
-    ----------
-    serial
-        Number of the contender in the contest.
-    prediction
-        Its prediction as numbers.
-    token
-        Its own token; None: it makes none.
-
-    """
-
-    serial: int
-    prediction: list[float]
-    token: Token | None
+    serial: int  # number of the contender in the contest
+    prediction: list[float]  # its prediction as numbers
+    token: Token | None  # its own token; None: it makes none
 
 
 def written(parts: Iterable[ContenderToken]) -> Token:
@@ -341,12 +330,7 @@ class Contest(RestorableLearner, Generic[P]):
     def learn_one(self, x: Mapping[Any, float], y: Any, w: float = 1.0) -> None:
         """Score each contender's prediction of x, then let all learn that y is its label.
 
-        Parameters
-        ----------
-        x, y
-            The event.
-        w
-            Its weight, for contenders that take one.
+        w is the event's weight, for contenders that take one.
 
         Raises
         ------
@@ -373,18 +357,7 @@ class Contest(RestorableLearner, Generic[P]):
 
         Contenders are scored on what they predicted then. One that was added or began anew since
         then learns the event, and is not scored on it. A token that the first contender made alone
-        is passed on to it.
-
-        Parameters
-        ----------
-        x
-            As it was predicted.
-        token
-            That of its prediction.
-        y
-            The label.
-        w
-            Its weight, for contenders that take one.
+        is passed on to it. w is its weight, for contenders that take one.
 
         Raises
         ------
@@ -720,10 +693,7 @@ class Contest(RestorableLearner, Generic[P]):
     def state(self, save: Callable[[Any], StateDict] = state_of) -> StateDict:
         """Return the state of the contest and of all contenders.
 
-        Parameters
-        ----------
-        save
-            Returns the state of a learner.
+        `save` returns the state of a learner.
 
         Raises
         ------
@@ -754,12 +724,7 @@ class Contest(RestorableLearner, Generic[P]):
     def restore(self, state: StateDict, load: Callable[[StateDict], Any] = model_of) -> None:
         """Go on from a state of a contest of the same contenders.
 
-        Parameters
-        ----------
-        state
-            From `state`.
-        load
-            Returns the learner that has a state.
+        `load` returns the learner that has a state.
 
         Raises
         ------
@@ -800,15 +765,7 @@ class Contest(RestorableLearner, Generic[P]):
     ) -> Self:
         """Return a contest that has this state; it goes on bit for bit.
 
-        Parameters
-        ----------
-        state
-            From `state`.
-        load
-            Returns the learner that has a state; None: `model_of`.
-        own
-            Arguments that the learners' states can't store; see `model_of`.
-
+        `load` returns the learner that has a state; None: `model_of`, which says what `own` is.
         """
         loaded = load or (lambda each: model_of(each, **own))
         model = cls._built(state, loaded)

@@ -17,11 +17,7 @@ NOTHING = 1e-12
 class Blocks:
     """The sums of consecutive blocks of events, as far as a variance needs them.
 
-    Parameters
-    ----------
-    length
-        Events in a block.
-
+    A block has `length` events.
     """
 
     kept = ("n", "total", "squares", "products", "first", "last")

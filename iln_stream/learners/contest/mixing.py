@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 
 
 class ContenderScores:
-    """Sums over all events, and the last `window` values.
-
-    Parameters
-    ----------
-    window
-        Scored events in the windowed means.
-
-    """
+    """Sums over all events, and the last `window` values."""
 
     __slots__ = ("errors", "losses", "n", "total_error", "total_loss")
 
@@ -96,24 +89,15 @@ GROWTH = 1.25
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceInterval:
-    """The means for which a sum is inside Robbins' boundary.
+    """The means for which a sum is inside Robbins' boundary."""
 
-    Parameters
-    ----------
-    n, total
-        Number of events and the sum of their differences, each in [-1, 1].
-    variances
-        Estimates (a, b, c): the variance of the sum about a mean m is a - 2bm + cm^2. The largest
-        counts.
-    error
-        Probability that the interval misses the mean at any n.
-
-    """
-
+    # n, total: number of events and the sum of their differences, each in [-1, 1]
     n: int
     total: float
+    # Estimates (a, b, c): the variance of the sum about a mean m is a - 2bm + cm^2. The largest
+    # counts.
     variances: Sequence[tuple[float, float, float]]
-    error: float
+    error: float  # probability that the interval misses the mean at any n
 
     def excludes(self, mean: float) -> bool:
         """Whether a mean is outside."""
@@ -205,14 +189,7 @@ class Mixing(ABC):
 
 
 class RegressionMixing(Mixing):
-    """ML-Poly for the absolute error.
-
-    Parameters
-    ----------
-    n
-        Number of contenders.
-
-    """
+    """ML-Poly for the absolute error."""
 
     def __init__(self, n: int) -> None:
         # Imported here, so that a contest without a mixture does not wait for numba.
@@ -240,14 +217,7 @@ class RegressionMixing(Mixing):
 
 
 class ClassificationMixing(Mixing):
-    """ML-Poly for the log loss, over probabilities.
-
-    Parameters
-    ----------
-    n
-        Number of contenders.
-
-    """
+    """ML-Poly for the log loss, over probabilities."""
 
     def __init__(self, n: int) -> None:
         from iln_stream.learners.infinite_layer.mixing import LogLossRule

@@ -54,7 +54,6 @@ class Averaged:
     estimator: Estimator = _SAMPLED
 
     def start(self, given: EstimatorContext) -> "AveragedIterate":
-        """Return f_1 = 0."""
         return AveragedIterate(self._asked(self.estimator.start(given), given))
 
     def _asked(self, f: Iterate, given: EstimatorContext) -> Supported:

@@ -68,28 +68,13 @@ Policy: TypeAlias = Literal["oldest", "smallest", "compress"]
 
 
 class EstimatorContext(NamedTuple):
-    """The parameters of ShrinkingGradient that concern f_t.
+    """The parameters of ShrinkingGradient that concern f_t."""
 
-    Parameters
-    ----------
-    features
-        The family of hidden units.
-    draws
-        How many draws an estimate takes, for an estimator without its own numbers.
-    budget
-        The most support points kept; None: all.
-    policy
-        Eviction policy of a full support.
-    key
-        Two words that seed all randomness.
-
-    """
-
-    features: Features[Any]
-    draws: DrawPolicy
-    budget: int | None
-    policy: Policy
-    key: NDArray[np.uint64]
+    features: Features[Any]  # the family of hidden units
+    draws: DrawPolicy  # how many draws an estimate takes, for an estimator without its own numbers
+    budget: int | None  # the most support points kept; None: all
+    policy: Policy  # eviction policy of a full support
+    key: NDArray[np.uint64]  # two words that seed all randomness
 
 
 class Iterate(Protocol):

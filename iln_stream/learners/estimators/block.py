@@ -52,7 +52,6 @@ class Block:
             raise ValueError(f"points = {self.points} must be at least 1")
 
     def start(self, given: EstimatorContext) -> "BlockIterate":
-        """Return f_1 = 0."""
         family = compilable(given.features)
         if family is None:
             return BlockIterate(given, self)

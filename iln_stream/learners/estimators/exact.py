@@ -29,7 +29,6 @@ class Exact:
     """
 
     def start(self, given: EstimatorContext) -> "ExactIterate":
-        """Return f_1 = 0."""
         return ExactIterate(given)
 
 

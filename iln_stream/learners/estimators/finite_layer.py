@@ -23,15 +23,6 @@ from iln_stream.features.affine import activate
 class FiniteLayer:
     """The function z -> sum_r weights_r sigma(omega_r.z + b_r).
 
-    Parameters
-    ----------
-    activation
-        The name of sigma: cos, erf, tanh, sigmoid or relu.
-    radius
-        If not None, the units see z / (sqrt(2) max(radius, ||z||)), like those of `ArcCosine`.
-    omega, b, weights
-        Shapes (R, d), (R,) and (R,).
-
     Examples
     --------
     >>> import numpy as np
@@ -48,8 +39,10 @@ class FiniteLayer:
 
     """
 
-    activation: Activation
+    activation: Activation  # the name of sigma: cos, erf, tanh, sigmoid or relu
+    # if not None, the units see z / (sqrt(2) max(radius, ||z||)), like those of `ArcCosine`
     radius: float | None
+    # omega, b, weights: shapes (R, d), (R,) and (R,)
     omega: NDArray[np.float64]
     b: NDArray[np.float64]
     weights: NDArray[np.float64]

@@ -53,7 +53,6 @@ class Full:
             raise ValueError(f"features = {self.features} must be at least 2 units")
 
     def start(self, given: EstimatorContext) -> "FullIterate":
-        """Return f_1 = 0."""
         family = as_ridges(given.features)
         if family is None:
             return FullIterate(given, self.features)

@@ -93,7 +93,6 @@ class GrowingPool:
         return min(max(self.size, wanted), self.max_features)
 
     def start(self, given: EstimatorContext) -> "GrowingPoolIterate":
-        """Return f_1 = 0."""
         family = ridges_for("GrowingPool", given)
         return GrowingPoolIterate(
             self, family, given.key, Support(given.budget, given.policy, int(given.key[1]))

@@ -31,17 +31,7 @@ class AffineUnits:
     A later lot of columns is drawn from the family's own law, independently of earlier lots. This
     is the right law if the entries of omega are independent. Of our families only `ArcCosine` is an
     exception, see `SphereUnits`; in a family of your own, dependence between columns of different
-    lots is lost.
-
-    Parameters
-    ----------
-    family
-        The family.
-    d_first
-        Number of columns of the first learned point.
-    key
-        Two words that seed the draws.
-
+    lots is lost. The first learned point has `d_first` columns; `key`, two words, seeds the draws.
     """
 
     def __init__(self, family: AffineFeatures, d_first: int, key: NDArray[np.uint64]) -> None:
@@ -222,7 +212,6 @@ class Pool:
             raise ValueError(f"size = {self.size} must be at least 2 units")
 
     def start(self, given: EstimatorContext) -> "PoolIterate":
-        """Return f_1 = 0."""
         return PoolIterate(self.size, ridges_for("Pool", given), given.key)
 
 

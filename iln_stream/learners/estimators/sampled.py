@@ -67,25 +67,12 @@ def est_scalar_prod(
 
 
 class AffineLaw(NamedTuple):
-    """psi(x; w) = sigma(omega.x + b) with omega ~ N(0, scale^2 I).
+    """psi(x; w) = sigma(omega.x + b) with omega ~ N(0, scale^2 I)."""
 
-    Parameters
-    ----------
-    scale
-        Of omega; in turns for cosines.
-    bias
-        b ~ N(0, bias^2) or U[0, bias); in turns for cosines.
-    normal_bias
-        Whether b is normal.
-    activation
-        The code of sigma.
-
-    """
-
-    scale: float
-    bias: float
-    normal_bias: bool
-    activation: int
+    scale: float  # of omega; in turns for cosines
+    bias: float  # b ~ N(0, bias^2) or U[0, bias); in turns for cosines
+    normal_bias: bool  # whether b is normal
+    activation: int  # the code of sigma
 
 
 def compilable(features: Features[Any]) -> GaussianAffineFeatures | None:
@@ -174,7 +161,6 @@ class Sampled:
             )
 
     def start(self, given: EstimatorContext) -> "SampledIterate":
-        """Return f_1 = 0."""
         family = compilable(given.features)
         if self.units == "phase integrated" and (family is None or family.b_law != PHASE):
             raise ValueError(

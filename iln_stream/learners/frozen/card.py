@@ -28,33 +28,16 @@ class ModelCard:
     """Where a model comes from.
 
     All of it is taken from a snapshot, the date too, so that an export can be repeated to the byte.
-
-    Parameters
-    ----------
-    name
-        Of the model.
-    learner
-        The learner's class, and its parameters.
-    data
-        What it learned: stream, topic_id, n_partitions and next_offsets by partition.
-    saved_at
-        Time of the snapshot, in RFC 3339.
-    settings
-        Those that determine what was learned.
-    versions
-        Of Python and of the libraries that learned.
-    scores
-        Numbers of events, and scores by name.
-
     """
 
-    name: str
-    learner: Mapping[str, Any]
+    name: str  # of the model
+    learner: Mapping[str, Any]  # the learner's class, and its parameters
+    # what it learned: stream, topic_id, n_partitions and next_offsets by partition
     data: Mapping[str, Any]
-    saved_at: str
-    settings: Mapping[str, Any]
-    versions: Mapping[str, str]
-    scores: Mapping[str, float]
+    saved_at: str  # time of the snapshot, in RFC 3339
+    settings: Mapping[str, Any]  # those that determine what was learned
+    versions: Mapping[str, str]  # of Python and of the libraries that learned
+    scores: Mapping[str, float]  # numbers of events, and scores by name
 
     def as_dict(self) -> dict[str, Any]:
         """Return the card as JSON's types."""

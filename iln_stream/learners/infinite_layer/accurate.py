@@ -63,15 +63,8 @@ POINTS = 103
 class AccurateEngine(RegressionEngine):
     """Ridges, networks and others under a rule for squared errors; then one for absolute errors.
 
-    Parameters
-    ----------
-    max_columns
-        The most input names that get a column.
-    key
-        Two words that seed all randomness.
-    squared
-        Whether the second rule minimises squared errors, too, and so predicts the mean.
-
+    `key`, two words, seeds all randomness. If `squared`, the second rule minimises squared errors,
+    too, and so predicts the mean.
     """
 
     def __init__(self, max_columns: int, key: NDArray[np.uint64], *, squared: bool = False) -> None:

@@ -50,7 +50,6 @@ class EngineLearner(RestorableLearner):
             return self._write_state(learned=self._engine.state())
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state; see `RestorableLearner.restore`."""
         (learned,) = self._read_state(state, "learned")
         with self._turn:
             engine = self.clone()._engine  # parts are restored when they are new
@@ -345,7 +344,6 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
             return self._categories.occupied
 
     def state(self) -> StateDict:
-        """Return the learner's state, as nested dicts of arrays and plain values."""
         with self._turn:
             return self._write_state(
                 learned=self._engine.state(),
@@ -365,7 +363,6 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
         return state if all(w == 1.0 for w in weights) else state | {"weights": weights}
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state; see `RestorableLearner.restore`."""
         learned, categories, beginning = self._read_state(
             state, "learned", "categories", "beginning"
         )
@@ -393,13 +390,8 @@ def _events_of(state: StateDict) -> Iterator[tuple[Mapping[Any, float], Any, flo
 def by_field(shares: Mapping[Any, float], effects: Mapping[str, float]) -> dict[Any, float]:
     """Return shares of inputs, and of fields whose categories are hashed, that sum to one.
 
-    Parameters
-    ----------
-    shares
-        Of the engine's inputs; a `column_of` a field counts as the field.
-    effects
-        By field: the share of its effects in all that varies.
-
+    Of the engine's inputs, a `column_of` a field counts as the field. `effects` has, by field, the
+    share of its effects in all that varies.
     """
     rest = 1.0 - sum(effects.values())
     found: dict[Any, float] = {}

@@ -261,7 +261,6 @@ class Effects(Part):
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned; this object must be new."""
         super().restore(state)
         self.table[state["cells"]] = state["table"]
         fields = zip(state["fields"], state["sums"], strict=True)
@@ -298,25 +297,14 @@ _SMALLEST = 1e-12
 
 
 class ClassLook(NamedTuple):
-    """What was predicted for an event with hashed categories.
+    """What was predicted for an event with hashed categories."""
 
-    Parameters
-    ----------
-    cells, signs
-        The cell and the sign of each name's effect on each class, (n_names, C).
-    logits
-        The logarithms of the engine's probabilities, (C,).
-    effects
-        By name, class and estimate, (n_names, C, ESTIMATES).
-    probabilities
-        Those of each estimate, and in the last column the engine's, (C, ESTIMATES + 1).
-
-    """
-
+    # cells, signs: the cell and the sign of each name's effect on each class, (n_names, C)
     cells: NDArray[np.int64]
     signs: Array
-    logits: Array
-    effects: Array
+    logits: Array  # the logarithms of the engine's probabilities, (C,)
+    effects: Array  # by name, class and estimate, (n_names, C, ESTIMATES)
+    # those of each estimate, and in the last column the engine's, (C, ESTIMATES + 1)
     probabilities: Array
 
 
@@ -423,7 +411,6 @@ class ClassEffects(Part):
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned; this object must be new."""
         n_cells = state.get("n_cells", N_CELLS)  # release 0.2 did not say
         super().restore({name: value for name, value in state.items() if name != "n_cells"})
         self.table = np.zeros((n_cells, 2, CLASS_ESTIMATES))

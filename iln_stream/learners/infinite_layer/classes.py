@@ -121,17 +121,7 @@ class ClassificationEngine(Engine):
     after it.
 
     While a part is broken, that is until the next event is learned, the classes' frequencies are
-    the prediction.
-
-    Parameters
-    ----------
-    max_columns
-        The most input names that get a column.
-    key
-        Two words that seed all randomness.
-    lineup
-        The experts.
-
+    the prediction. `key`, two words, seeds all randomness.
     """
 
     parts = (

@@ -261,18 +261,8 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
         labels were known then as have come since. Where no other label came since, this is
         `learn_one`. Effects of hashed categories are scored as they are now.
 
-        A token with a broken number has no influence on weights.
-
-        Parameters
-        ----------
-        x
-            As it was predicted.
-        token
-            That of its prediction.
-        y
-            The class; it may be new.
-        w
-            Its weight, as of `learn_one`.
+        A token with a broken number has no influence on weights. x is as it was predicted, the
+        token that of its prediction, and w as of `learn_one`; y may be a new class.
 
         Raises
         ------

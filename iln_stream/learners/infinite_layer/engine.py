@@ -30,21 +30,10 @@ class Engine(Part):
     learn, by a method `learn` that begins with `_admit`. An event that was just predicted is not
     predicted again when its label comes: `predict` notes its row in `_predicted`, and
     `_require_prediction` looks there; `FastEngine` keeps the row itself.
-
-    Parameters
-    ----------
-    inputs
-        Turns named inputs into rows.
-
-    Attributes
-    ----------
-    networks : ReplayedNetworks, ClassNetworks or None
-        The networks among the experts, if there are any.
-
     """
 
     parts: tuple[str, ...] = ("inputs",)
-    networks: Any = None
+    networks: Any = None  # the networks among the experts, if there are any
 
     def __init__(self, inputs: Inputs) -> None:
         self.inputs = inputs
@@ -83,7 +72,6 @@ class Engine(Part):
         return {**self.__dict__, "_predicted": None}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._predicted = None
 
@@ -122,17 +110,8 @@ class FreshTargets(Part):
     condition, chance gives them weight where they are much worse.
 
     An engine has them from its first label on that is a few events late, so nothing changes where
-    none is. While labels are later than `MOST_DELAY`, they neither count nor learn.
-
-    Parameters
-    ----------
-    n_lags
-        Number of last targets that are seen, at least 1.
-    n_columns
-        Number of inputs.
-    squared
-        Whether the rule minimises squared errors.
-
+    none is. While labels are later than `MOST_DELAY`, they neither count nor learn. The rule
+    minimises squared errors if `squared`.
     """
 
     kept = ("errors", "n_scored", "delay")
@@ -288,7 +267,6 @@ class FreshTargets(Part):
         self._begin_rule()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._make_scratch()
 
@@ -296,15 +274,7 @@ class FreshTargets(Part):
 class LateEngine(Engine):
     """Has `FreshTargets` from the first label on that is a few events late.
 
-    Parameters
-    ----------
-    inputs
-        Turns named inputs into rows.
-    n_lags
-        Number of last targets that are inputs, too; with 0 there is nothing to learn from them.
-    squared
-        Whether rules minimise squared errors.
-
+    With `n_lags` = 0 last targets as inputs there is nothing to learn from them.
     """
 
     healer: Healer
@@ -346,7 +316,6 @@ class LateEngine(Engine):
         return super().state() | ({} if self.fresh is None else {"fresh": self.fresh.state()})
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore({name: each for name, each in state.items() if name != "fresh"})
         if "fresh" in state:
             self._begin_fresh()
@@ -377,19 +346,8 @@ class LastTargets(Part):
 class RegressionEngine(LateEngine):
     """Scales the target, and lets one expert, which may be a mixture of others, predict it.
 
-    Parameters
-    ----------
-    inputs, target, memory
-        The parts that experts may use as well.
-    expert
-        Predicts the scaled target.
-    intervals
-        Intervals around the predictions, if any are wanted.
-    squared
-        Whether rules minimise squared errors.
-    plain
-        Forecasts that are mixed with the expert's prediction, if any are wanted.
-
+    Rules minimise squared errors if `squared`; `plain` forecasts are mixed with the expert's
+    prediction.
     """
 
     kept = fixed = ("lags",)
@@ -440,7 +398,6 @@ class RegressionEngine(LateEngine):
 
     @property
     def n(self) -> int:
-        """Events learned."""
         return self.memory.n
 
     @property
@@ -639,6 +596,5 @@ class RegressionEngine(LateEngine):
         self._event = Observation(len(self.lags), len(self.inputs))
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._event = Observation(len(self.lags), len(self.inputs))

@@ -15,45 +15,23 @@ Vector = NDArray[np.float64]
 class Observation:
     """An event as the experts see it; the next event overwrites its arrays.
 
-    Parameters
-    ----------
-    n_lags
-        Number of last targets that are inputs, too.
-    d
-        Number of columns.
-
-    Attributes
-    ----------
-    row
-        Values (d,), with `ABSENT` where a value is missing.
-    v
-        Last targets and `z`, (n_lags + d,).
-    z
-        The values' deviations, (d,): a view of v.
-    center, unit
-        The target's scale at the time of the prediction.
-    delay
-        Number of events learned since this one was predicted, if its label is late.
-    weight
-        How much the event counts when experts and rules learn it.
-    sound
-        Whether all predictions and weights were finite, so far.
-    faults
-        Experts whose predictions were not, each with a mask of these (n,).
-
+    The last `n_lags` targets are inputs, too; d is the number of columns.
     """
 
     __slots__ = ("center", "delay", "faults", "row", "sound", "unit", "v", "weight", "z")
 
     def __init__(self, n_lags: int, d: int) -> None:
-        self.row: Vector = np.zeros(d)
-        self.v: Vector = np.zeros(n_lags + d)
-        self.z = self.v[n_lags:]
+        self.row: Vector = np.zeros(d)  # values (d,), with `ABSENT` where a value is missing
+        self.v: Vector = np.zeros(n_lags + d)  # last targets and `z`, (n_lags + d,)
+        self.z = self.v[n_lags:]  # the values' deviations, (d,): a view of v
+        # center, unit: the target's scale at the time of the prediction
         self.center = 0.0
         self.unit = 1.0
+        # number of events learned since this one was predicted, if its label is late
         self.delay = 0
-        self.weight = 1.0
-        self.sound = True
+        self.weight = 1.0  # how much the event counts when experts and rules learn it
+        self.sound = True  # whether all predictions and weights were finite, so far
+        # experts whose predictions were not, each with a mask of these (n,)
         self.faults: list[tuple[Any, NDArray[np.bool_]]] = []
 
     def __reduce__(self) -> tuple[Any, ...]:

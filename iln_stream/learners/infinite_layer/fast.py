@@ -9,15 +9,7 @@ from numpy.typing import NDArray
 
 from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.kernels.activations import TURNS
-from iln_stream.kernels.columns import (
-    ABSENT,
-    CHANGED_AT,
-    HIGH,
-    LOW,
-    MEAN,
-    UPPER,
-    no_statistics,
-)
+from iln_stream.kernels.columns import ABSENT, CHANGED_AT, HIGH, LOW, MEAN, UPPER, no_statistics
 from iln_stream.kernels.fast import (
     BLOCK,
     DRIFT,
@@ -91,14 +83,7 @@ class Arrays(Protocol):
 
 
 class FastPart(Part):
-    """Some of the engine's arrays.
-
-    Parameters
-    ----------
-    engine
-        The engine.
-
-    """
+    """Some of the engine's arrays."""
 
     def __init__(self, engine: Arrays) -> None:
         self.engine = engine
@@ -298,17 +283,8 @@ class FastEngine(LateEngine):
     """A ridge on 64 cosines in blocks of 16, the running mean and the last target, mixed.
 
     The ridge and its units learn at the same time: recursive least squares fit its weights to the
-    units, and gradients, on the newest event and on past ones, move the units.
-
-    Parameters
-    ----------
-    max_columns
-        The most input names that get a column.
-    key
-        Two words that seed all randomness.
-    squared
-        Whether the rule minimises squared errors, and so predicts the mean.
-
+    units, and gradients, on the newest event and on past ones, move the units. `key`, two words,
+    seeds all randomness. If `squared`, the rule minimises squared errors, and so predicts the mean.
     """
 
     first_order = None

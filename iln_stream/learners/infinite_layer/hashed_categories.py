@@ -22,29 +22,15 @@ N_REGISTERS = 1 << 10
 
 
 class HashedName(NamedTuple):
-    """What the hash of a category's name determines: the same in all processes and releases.
+    """What the hash of a category's name determines: the same in all processes and releases."""
 
-    Parameters
-    ----------
-    field
-        The text before the first "=".
-    cell
-        Its cell in tables, below `N_CELLS`.
-    sign
-        1.0 or -1.0, so that names that share a cell tend to cancel each other.
-    register, rank
-        For `DistinctNames`.
-    high
-        The bits above those of the cell, in tables of more than `N_CELLS`; below 4.
-
-    """
-
-    field: str
-    cell: int
-    sign: float
+    field: str  # the text before the first "="
+    cell: int  # its cell in tables, below `N_CELLS`
+    sign: float  # 1.0 or -1.0, so that names that share a cell tend to cancel each other
+    # register, rank: for `DistinctNames`
     register: int
     rank: int
-    high: int = 0
+    high: int = 0  # the bits above those of the cell, in tables of more than `N_CELLS`; below 4
 
 
 def field_of(name: Any, value: Any) -> str | None:
@@ -128,15 +114,8 @@ class Routing:
     A category, an input named "field=category" of value 1, is hashed if its field has
     `COLUMNS_PER_FIELD` columns, or if all columns are taken. If that happens to a field within the
     first `YOUNG` events, then those of its categories that have columns are hashed from then on,
-    too: nearly nothing was learned of them. All other names are left to the engine.
-
-    Parameters
-    ----------
-    max_columns
-        The most names that get a column.
-    words
-        Whether any text of value 1 that finds no column is hashed, as in a bag of words.
-
+    too: nearly nothing was learned of them. All other names are left to the engine. With `words`,
+    any text of value 1 that finds no column is hashed, as in a bag of words.
     """
 
     def __init__(self, max_columns: int, *, words: bool = False) -> None:
@@ -168,13 +147,7 @@ class Routing:
     ) -> tuple[Mapping[Any, float], list[HashedName]]:
         """Return the inputs for the engine, and the hashed names, in the order of the names.
 
-        Parameters
-        ----------
-        x
-            An event's inputs.
-        place
-            The column of each name that has one.
-
+        `place` has the column of each name that has one.
         """
         if place is not self._place:
             self._follow(place)
@@ -287,15 +260,7 @@ class SplitInputs(NamedTuple):
 class HashedCategories(Generic[E]):
     """Divides events between an engine and the effects of hashed categories.
 
-    Parameters
-    ----------
-    max_columns
-        The most names that get a column.
-    make
-        Makes the effects, once a category is hashed.
-    words
-        As of `Routing`.
-
+    `make` makes the effects, once a category is hashed; `words` is as of `Routing`.
     """
 
     def __init__(self, max_columns: int, make: type[E], *, words: bool = False) -> None:

@@ -18,18 +18,10 @@ class Inputs(Part):
 
     Mean and sd of each column have a robust start, and are winsorised at 6 sd from the 30th value
     on, so an outlier moves them by a bounded amount; after a change of level or scale they start
-    again: see `kernels.columns`. A standardised value is within +-5. It is 0 for a
-    constant column, for a column in its first event, and for an absent value that does not count as
-    an input of 0 (see `value_of` there). The statistics used for a row include that
-    row.
-
-    Parameters
-    ----------
-    max_columns
-        The most names that get a column.
-    memory
-        Events from which statistics that are not finite are computed anew.
-
+    again: see `kernels.columns`. A standardised value is within +-5. It is 0 for a constant column,
+    for a column in its first event, and for an absent value that does not count as an input of 0
+    (see `value_of` there). The statistics used for a row include that row. Statistics that are not
+    finite are computed anew from the events in the memory.
     """
 
     kept = ("stats",)

@@ -48,14 +48,6 @@ class ErrorScale(Part):
     The first is the mean |error| of the 32 stored events nearest in the relevant inputs. They are
     the inputs on which the prediction depends; where the noise depends on others, the second
     notices: a ridge regression on the deviations z of all inputs and on |z|, with forgetting.
-
-    Parameters
-    ----------
-    memory
-        Of the learner that it belongs to.
-    finder
-        Finds the nearest events.
-
     """
 
     kept = ("n_columns", "absolute", "record", "theta", "P", "huber")
@@ -108,7 +100,6 @@ class ErrorScale(Part):
         )  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._make_scratch()
 
@@ -145,6 +136,8 @@ class Intervals(Part):
     Intervals always contain the prediction, and one of a higher level contains those of lower
     levels.
 
+    `scale` expects errors by the inputs; None: all intervals of a time have the same width.
+
     References
     ----------
     [^1]: T. Gneiting, A. Raftery. Strictly proper scoring rules, prediction, and estimation.
@@ -153,12 +146,6 @@ class Intervals(Part):
     sizes. ICML 2024.
     [^3]: J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani, L. Wasserman. Distribution-free predictive
     inference for regression. Journal of the American Statistical Association 113, 2018, sect. 5.2.
-
-    Parameters
-    ----------
-    scale
-        Expects errors by the inputs; None: all intervals of a time have the same width.
-
     """
 
     kept = fixed = IntervalState._fields

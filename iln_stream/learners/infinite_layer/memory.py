@@ -15,15 +15,8 @@ from iln_stream.learners.infinite_layer.part import Part
 class Memory(Part):
     """A ring buffer of events: raw rows, targets, earlier targets, and weights.
 
-    A state has the weights only if one of them is not 1.
-
-    Parameters
-    ----------
-    size
-        N, the most events kept.
-    n_lags
-        Number of earlier targets kept with an event.
-
+    A state has the weights only if one of them is not 1. It keeps N = `size` events, each with
+    `n_lags` earlier targets.
     """
 
     kept = ("columns", "lags", "y", "n", "since")

@@ -63,14 +63,8 @@ class MLPoly(RegretRule):
 
     Here the discount is .999, so that the rule follows changes, and regrets are clipped at +-2
     ordinary errors, so that an outlier decides nothing. No bound holds then: data can be made on
-    which the mixture's loss stays above the best expert's.
-
-    Parameters
-    ----------
-    n_experts
-        K.
-    squared
-        Whether to minimise squared errors; otherwise absolute ones.
+    which the mixture's loss stays above the best expert's. It minimises squared errors if
+    `squared`, otherwise absolute ones.
 
     References
     ----------
@@ -112,11 +106,6 @@ class LogLossRule(RegretRule):
     ML-Poly [^1] on the linearised log loss, with a discount of 0.999: the regret to an expert that
     gave the observed class the probability p, where the mixture gave it q, is p / q - 1.
 
-    Parameters
-    ----------
-    n_experts
-        K.
-
     References
     ----------
     [^1]: P. Gaillard, G. Stoltz, T. van Erven. A second-order bound with excess losses. COLT 2014.
@@ -140,15 +129,8 @@ class BayesMixture(Part):
 
     With discount 1 the mixture's summed log-loss exceeds that of the best of N experts by at most
     log N, for any data. With discount < 1 it follows a change of the best expert, and there is no
-    such bound: with 0.998 and 17 experts an excess of 193 was observed.
-
-    Parameters
-    ----------
-    n_experts
-        N.
-    discount
-        Factor by which past log-losses are discounted at each event.
-
+    such bound: with 0.998 and 17 experts an excess of 193 was observed. Past log losses are
+    discounted by a factor at each event.
     """
 
     kept = fixed = ("log_weights",)
@@ -185,13 +167,7 @@ class StackedCorrection(Part):
     The powers w start at 0 and follow the log loss by Newton steps: multinomial logistic regression
     on log p_k - log P, with a Gaussian prior, and forgetting 0.999. A mean of probabilities is as
     sure as its experts are on average; several that agree deserve more, and one that exaggerates
-    less.
-
-    Parameters
-    ----------
-    members
-        Indices of the experts that take part, (m,).
-
+    less. `members` has the indices of the experts that take part, (m,).
     """
 
     kept = fixed = ("weights", "covariance")
@@ -225,16 +201,9 @@ class StackedCorrection(Part):
 class ExpertMixture(Expert):
     """Mixes the predictions of experts by ML-Poly, and lets rule and experts learn.
 
-    Experts predict, and learn, in the order given; one may use what another before it computed.
-    A mixture sleeps while all of its experts do.
-
-    Parameters
-    ----------
-    experts
-        By the names under which their states are kept.
-    squared
-        Whether the rule minimises squared errors; otherwise absolute ones.
-
+    Experts predict, and learn, in the order given; one may use what another before it computed. A
+    mixture sleeps while all of its experts do. Experts are by the names under which their states
+    are kept. The rule minimises squared errors if `squared`, otherwise absolute ones.
     """
 
     names = ("mixture",)

@@ -141,25 +141,15 @@ class Healer(Part):
     Most faults show in a prediction that is not finite: then all parts are checked before the event
     is learned, so that the fault does not spread. Some don't show, such as one in the weight of an
     input that is 0. So every 128 events a share of all arrays is inspected, at most 4,096 numbers
-    of each; which share is a function of the number of events.
-
-    Parameters
-    ----------
-    parts
-        The parts by name, those that others are reinitialised from first.
-
-    Attributes
-    ----------
-    resets : dict
-        How often each part was reinitialised.
-
+    of each; which share is a function of the number of events. Parts are by name, those that others
+    are reinitialised from first.
     """
 
     own = ("resets",)
 
     def __init__(self, parts: Mapping[str, Part]) -> None:
         self._parts = dict(parts)
-        self.resets = dict.fromkeys(self._parts, 0)
+        self.resets = dict.fromkeys(self._parts, 0)  # how often each part was reinitialised
         self._warned_at: dict[str, int] = {}
 
     def add(self, name: str, part: Part) -> None:

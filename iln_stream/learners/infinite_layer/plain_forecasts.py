@@ -229,7 +229,6 @@ class PlainForecasts(Part):
         self.begin()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Resume from a state that `state` returned."""
         super().restore(state)
         self._gather()
 

@@ -197,18 +197,8 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
     def learn_token(self, x: Mapping[Any, float], token: Any, y: float, w: float = 1.0) -> None:
         """Learn that y is the target of x, where other labels came since its prediction.
 
-        This is `learn_one`, except that drift is measured by what was predicted then.
-
-        Parameters
-        ----------
-        x
-            As it was predicted.
-        token
-            That of its prediction.
-        y
-            The target.
-        w
-            Its weight, as of `learn_one`.
+        This is `learn_one`, except that drift is measured by what was predicted then. x is as it
+        was predicted, the token that of its prediction, and w as of `learn_one`.
 
         Raises
         ------

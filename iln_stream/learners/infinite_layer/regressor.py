@@ -322,18 +322,8 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         weigh what an expert can do that lacks the latest labels. Where no other label came since,
         this is `learn_one`. Afterwards the last targets are those of the labels learned last.
 
-        A broken number in the token counts as unknown: what it describes is computed again.
-
-        Parameters
-        ----------
-        x
-            As it was predicted.
-        token
-            That of its prediction.
-        y
-            The target.
-        w
-            Its weight, as of `learn_one`.
+        A broken number in the token counts as unknown: what it describes is computed again. x is as
+        it was predicted, the token that of its prediction, and w as of `learn_one`.
 
         Raises
         ------

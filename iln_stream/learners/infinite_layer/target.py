@@ -16,13 +16,8 @@ class Target(Part):
     """Scales targets to t = (y - mean) / (3 sd), |t| <= 2, by running winsorised statistics.
 
     After a change of the target's level or scale, mean and sd are those of the new targets. What
-    was learned is in t, so predictions change with them.
-
-    Parameters
-    ----------
-    memory
-        Events from which statistics that are not finite are computed anew.
-
+    was learned is in t, so predictions change with them. Statistics that are not finite are
+    computed anew from the events in the memory.
     """
 
     kept = fixed = ("stats",)

@@ -99,35 +99,17 @@ def unpacked(room: Vector) -> Vector:
 
 
 class PredictedWith(NamedTuple):
-    """What a regression engine computed when it predicted an event.
+    """What a regression engine computed when it predicted an event."""
 
-    Parameters
-    ----------
-    n
-        Number of events learned by then.
-    prediction
-        The prediction; nan if it was broken.
-    center, unit
-        The target's scale by then; nan if the prediction was broken.
-    lags
-        The last targets by then, the newest first.
-    sizes
-        Errors that the intervals expected; nan if they were broken.
-    ends
-        Of the intervals around 0, by level, (levels, 2); nan where there was none.
-    outputs
-        Of the experts, on the target's scale; nan for those that did not count:
-        see `ExpertMixture`.
-
-    """
-
-    n: int
-    prediction: float
+    n: int  # number of events learned by then
+    prediction: float  # the prediction; nan if it was broken
+    # center, unit: the target's scale by then; nan if the prediction was broken
     center: float
     unit: float
-    lags: Vector
-    sizes: Vector
-    ends: Vector
+    lags: Vector  # the last targets by then, the newest first
+    sizes: Vector  # errors that the intervals expected; nan if they were broken
+    ends: Vector  # of the intervals around 0, by level, (levels, 2); nan where there was none
+    # of the experts, on the target's scale; nan for those that did not count: see `ExpertMixture`
     outputs: Vector
 
     def shifted(self, by: float) -> "PredictedWith":
@@ -186,15 +168,7 @@ class PredictedWith(NamedTuple):
 class TokenFormat:
     """How a regression engine's tokens are laid out.
 
-    Parameters
-    ----------
-    names
-        Of what the engine consists of.
-    n_lags, n_sizes, n_outputs
-        Numbers of these.
-    intervals
-        Whether there are intervals.
-
+    `names` are of what the engine consists of.
     """
 
     def __init__(
@@ -266,24 +240,12 @@ LEAST = 1e-9
 
 
 class ClassesPredictedWith(NamedTuple):
-    """What a classifier computed when it predicted an event.
+    """What a classifier computed when it predicted an event."""
 
-    Parameters
-    ----------
-    n
-        Number of events learned by then.
-    n_classes
-        C, the number of classes known by then; 0 if the prediction was broken.
-    kept
-        Indices of the classes with a column, (m,).
-    experts
-        The experts' probabilities (K, m + 1): the last column is that of all other classes.
-
-    """
-
-    n: int
-    n_classes: int
-    kept: list[int]
+    n: int  # number of events learned by then
+    n_classes: int  # C, the number of classes known by then; 0 if the prediction was broken
+    kept: list[int]  # indices of the classes with a column, (m,)
+    # the experts' probabilities (K, m + 1): the last column is that of all other classes
     experts: Array
 
     def column(self, label: int) -> int | None:
@@ -301,15 +263,7 @@ class ClassTokenFormat:
     """How a classifier's tokens are laid out.
 
     A token has 3 + m + m K / 2 numbers, rounded up, for m = min(C - 1, 4): its size is bounded,
-    however many classes there are.
-
-    Parameters
-    ----------
-    names
-        Of what the engine consists of.
-    n_experts
-        K.
-
+    however many classes there are. `names` are of what the engine consists of; it has K experts.
     """
 
     def __init__(self, names: Iterable[str], n_experts: int) -> None:

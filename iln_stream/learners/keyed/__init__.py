@@ -9,18 +9,11 @@ from iln_stream.learners.keyed.key_file import (
     NewestKeys,
     StoredKeys,
 )
-from iln_stream.learners.keyed.prior import (
-    FrozenPrior,
-    KeyPrior,
-    LearningPrior,
-    learn_event,
-    predict_event,
-)
+from iln_stream.learners.keyed.prior import FrozenPrior, LearningPrior, learn_event, predict_event
 from iln_stream.learners.keyed.regressor import KeyedRegressor
 from iln_stream.learners.keyed.store import (
     HasKeys,
     KeysInMemory,
-    KeyStore,
     Row,
     key_of,
     key_state_from_bytes,
@@ -36,8 +29,6 @@ __all__ = [
     "FrozenPrior",
     "HasKeys",
     "KeyFile",
-    "KeyPrior",
-    "KeyStore",
     "KeyedRegressor",
     "KeysElsewhere",
     "KeysInMemory",

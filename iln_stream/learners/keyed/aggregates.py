@@ -213,13 +213,8 @@ class Aggregates:
     ) -> dict[str, float]:
         """Return the inputs of an event, by name, and note the event until it is accepted.
 
-        Parameters
-        ----------
-        texts, numbers
-            Values of the fields of these names; a missing one is absent.
-        time
-            POSIX seconds.
-
+        `texts` and `numbers` are the values of the fields of these names, without missing ones; the
+        time is in POSIX seconds.
         """
         values, out = self._values, self._out
         for place, name in self._of_numbers:
@@ -238,13 +233,7 @@ class Aggregates:
     def accept(self, event_id: str | None = None, y: float | str | None = None) -> None:
         """Take the event of the last call as one of the earlier events from now on.
 
-        Parameters
-        ----------
-        event_id
-            Its id, by which its label may come later.
-        y
-            Its label; None: unknown yet.
-
+        By the id its label may come later; y = None: it is not known yet.
         """
         if self._now is None:
             return
@@ -481,17 +470,6 @@ class KeyedAggregates:
         Where the values of an event are: see `_value_of`.
     begin
         Where the first input is written.
-
-    Attributes
-    ----------
-    by : tuple of str
-        The fields.
-    size : int
-        Numbers that are kept of a key.
-    key : str or None
-        That of the event that was read last, as one text, a long one as its hash; None: a field of
-        it is missing.
-
     """
 
     def __init__(
@@ -502,7 +480,9 @@ class KeyedAggregates:
         places: Mapping[tuple[str, str | None], int],
         begin: int,
     ) -> None:
-        self.by = by
+        self.by = by  # the fields
+        # that of the event that was read last, as one text, a long one as its hash; None: a field
+        # of it is missing
         self.key: str | None = None
         loops, size = _loops(), _loops().HEAD
         kinds, reads = _kinds(), []
@@ -535,7 +515,7 @@ class KeyedAggregates:
                 f"by {', '.join(by)}: {size:,} numbers for each key, and at most {LARGEST_ROW:,} "
                 "are possible: declare fewer aggregates, or more without a window"
             )
-        self.size = size
+        self.size = size  # numbers that are kept of a key
         self._nobody, self._of_all = np.zeros(size), np.zeros(size)
         self._most = most
         self._oldest: float | None = None

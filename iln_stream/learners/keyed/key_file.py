@@ -554,12 +554,6 @@ class StoredKeys:
         Number of snapshots that are kept, each of which the learner may resume from.
     state
         Of the checkpoint to resume from, as `state` returned it; None: no key has a state.
-
-    Attributes
-    ----------
-    n_evicted, n_loaded : int
-        Keys that made room for others, and keys that were read from the file.
-
     """
 
     def __init__(
@@ -599,6 +593,7 @@ class StoredKeys:
         self._old: set[str] = set()  # may end, and have not changed in the file
         self._looked, self._n_written = 0, 0
         self._free: list[int] = []  # places of keys that ended
+        # n_evicted, n_loaded: keys that made room for others, and keys that were read from the file
         self.n_evicted = self.n_loaded = self.n_forgotten = 0
 
     def __len__(self) -> int:
@@ -787,11 +782,7 @@ class StoredKeys:
 class KeysElsewhere:
     """The keys of a learner that was restored without their file: none can be read.
 
-    Parameters
-    ----------
-    state
-        As `StoredKeys.state` returned it.
-
+    `state` is what `StoredKeys.state` returned.
     """
 
     n_live = 0
@@ -832,14 +823,7 @@ class KeysElsewhere:
 class KeysToRead(KeysElsewhere):
     """The keys of a snapshot, read from the file one by one, to predict with.
 
-    Parameters
-    ----------
-    file
-        The states of all keys.
-    state
-        Of the snapshot, or of what the run published.
-    size
-        Numbers in a key's state.
+    The state is of the snapshot, or of what the run published; a key's state has `size` numbers.
 
     Raises
     ------

@@ -38,19 +38,10 @@ _ABSENT = 1e300
 
 
 class Look(NamedTuple):
-    """An event as keys see it.
+    """An event as keys see it."""
 
-    Parameters
-    ----------
-    g
-        The global prediction, in the target's units.
-    values
-        The raw inputs (d - 1,) that have slopes; 1e300 for an absent one.
-
-    """
-
-    g: float
-    values: NDArray[np.float64]
+    g: float  # the global prediction, in the target's units
+    values: NDArray[np.float64]  # the raw inputs (d - 1,) that have slopes; 1e300 for an absent one
 
 
 class KeyPrior(Protocol):
@@ -146,15 +137,8 @@ class LearningPrior(_Shared):
     """A prior that all keys train.
 
     The global model learns the target minus the key's effect, so that what keys explain does not
-    disturb it: what neither explains yet becomes its, or the keys'.
-
-    Parameters
-    ----------
-    model
-        The global model: any River regressor.
-    slopes
-        The most inputs that have slopes.
-
+    disturb it: what neither explains yet becomes its, or the keys'. The model is any River
+    regressor; at most `slopes` inputs have slopes.
     """
 
     frozen = False
@@ -266,17 +250,9 @@ def predict_event(prior: KeyPrior, row: Row, x: Mapping[Any, float]) -> float:
 def learn_event(prior: KeyPrior, row: Row, x: Mapping[Any, float], y: float) -> Row:
     """Return the state of a key after an event, which leaves `row` as it is.
 
-    With a frozen prior this is a pure function: the same events of a key in the same order give
-    the same bytes, wherever they are learned (on one kind of processor).
-
-    Parameters
-    ----------
-    prior
-        What all keys share; one that is not frozen learns, too.
-    row
-        The key's state: `new_row()`, or from an earlier event.
-    x, y
-        The event, without the key.
+    With a frozen prior this is a pure function: the same events of a key in the same order give the
+    same bytes, wherever they are learned (on one kind of processor). A prior that is not frozen
+    learns, too. x is the event without the key.
 
     Raises
     ------

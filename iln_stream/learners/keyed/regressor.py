@@ -78,25 +78,12 @@ _BLIND = 100
 
 
 class KeyDescription(NamedTuple):
-    """What is known of a key.
+    """What is known of a key."""
 
-    Parameters
-    ----------
-    n_events
-        Events learned.
-    error
-        Mean absolute error of about the last 50.
-    effects
-        As of `KeyedRegressor.effects`.
-    weights
-        Weight of each expert in the prediction, by name.
-
-    """
-
-    n_events: int
-    error: float
-    effects: dict[Any, float]
-    weights: dict[str, float]
+    n_events: int  # events learned
+    error: float  # mean absolute error of about the last 50
+    effects: dict[Any, float]  # as of `KeyedRegressor.effects`
+    weights: dict[str, float]  # weight of each expert in the prediction, by name
 
 
 @restorable

@@ -102,11 +102,7 @@ DEFAULT_SLOPES = 12
 def new_row(slopes: int = DEFAULT_SLOPES) -> Row:
     """Return the state of a key without events.
 
-    Parameters
-    ----------
-    slopes
-        The most inputs that have a slope of the key's own.
-
+    At most `slopes` inputs have a slope of the key's own.
     """
     return np.zeros(key_model().row_size(slopes + 1))
 
@@ -133,11 +129,7 @@ def key_state_to_bytes(row: Row) -> bytes:
 def key_states_to_bytes(rows: Sequence[Row]) -> list[bytes]:
     """Return the bytes of each of several states: many at once take a third of the time.
 
-    Parameters
-    ----------
-    rows
-        States of the same size.
-
+    All have the same size.
     """
     if not rows:
         return []
@@ -157,12 +149,7 @@ def key_states_to_bytes(rows: Sequence[Row]) -> list[bytes]:
 def key_state_from_bytes(data: bytes, size: int | None = None) -> Row:
     """Return the state that `key_state_to_bytes` gave the bytes of.
 
-    Parameters
-    ----------
-    data
-        The bytes.
-    size
-        Numbers in the state; None: it is a model's, whose bytes say it.
+    A state has `size` numbers; None: it is a model's, whose bytes say it.
 
     Raises
     ------
@@ -271,11 +258,7 @@ class HasKeys(Protocol):
 class Rows:
     """Rows in chunks, by number.
 
-    Parameters
-    ----------
-    size
-        Numbers in a row.
-
+    A row has `size` numbers.
     """
 
     def __init__(self, size: int) -> None:
@@ -433,18 +416,12 @@ class Captured:
         from now on, and says which are not copied yet.
     evicted
         States that belong to the checkpoint and are not in memory.
-
-    Attributes
-    ----------
-    states : dict
-        The copies so far, by key.
-
     """
 
     def __init__(
         self, rows: Rows, names: Names, changed: bytearray, evicted: dict[str, Row]
     ) -> None:
-        self.states = evicted
+        self.states = evicted  # the copies so far, by key
         self.waiting = changed
         self._rows = rows
         self._names = names

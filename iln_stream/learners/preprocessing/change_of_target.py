@@ -17,13 +17,7 @@ from iln_stream.state import StateDict
 class OtherTarget(RestorableLearner, base.Regressor):
     """Lets a regressor learn the target as seen from a number of the event, its origin.
 
-    Parameters
-    ----------
-    regressor
-        The regressor, or pipeline ending in one, that learns.
-    column
-        Name of the input with the present value of the series.
-
+    `column` is the input with the present value of the series.
     """
 
     def __init__(self, regressor: base.Regressor, column: str) -> None:
@@ -97,16 +91,7 @@ class OtherTarget(RestorableLearner, base.Regressor):
     def learn_token(self, x: Mapping[Any, float], token: Any, y: float, w: float = 1.0) -> None:
         """Learn that y is the later value, by the token of its prediction.
 
-        Parameters
-        ----------
-        x
-            As it was predicted.
-        token
-            That of its prediction.
-        y
-            The later value.
-        w
-            Its weight, as of `learn_one`.
+        x is as it was predicted, and w as of `learn_one`.
 
         Raises
         ------
@@ -221,19 +206,11 @@ class ChangeOfTarget(OtherTarget):
         self._last = y
 
     def state(self) -> StateDict:
-        """Return the last label and the regressor's state.
-
-        Raises
-        ------
-        StateError
-            When the regressor's state can't be saved; see `state_of`.
-
-        """
+        """Return the last label and the regressor's state; StateError if that can't be saved."""
         with self._turn:
             return self._write_state(last=self._last)
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state, the regressor included; see `RestorableLearner.restore`."""
         with self._turn:
             (self._last,) = self._read_state(state, "last")
 
@@ -322,19 +299,11 @@ class RatioToLevel(OtherTarget):
         return explain
 
     def state(self) -> StateDict:
-        """Return the regressor's state.
-
-        Raises
-        ------
-        StateError
-            When the regressor's state can't be saved; see `state_of`.
-
-        """
+        """Return the regressor's state; StateError if it can't be saved."""
         with self._turn:
             return self._write_state()
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state, the regressor included; see `RestorableLearner.restore`."""
         with self._turn:
             self._read_state(state)
 

@@ -83,19 +83,11 @@ class ScaledTarget(RestorableLearner, base.Regressor):
         return clipped((y - moments.mean) / (self.width * sd), 1.0)
 
     def state(self) -> StateDict:
-        """Return the statistics and the regressor's state.
-
-        Raises
-        ------
-        StateError
-            When the regressor's state can't be saved; see `state_of`.
-
-        """
+        """Return the statistics and the regressor's state; StateError if that can't be saved."""
         with self._turn:
             return self._write_state(moments=self._moments.state())
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state, the regressor included; see `RestorableLearner.restore`."""
         with self._turn:
             (moments,) = self._read_state(state, "moments")
             self._moments = Moments()

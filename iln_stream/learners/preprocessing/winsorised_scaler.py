@@ -146,7 +146,6 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
         )
 
     def restore(self, state: StateDict) -> None:
-        """Go on from a state; see `RestorableLearner.restore`."""
         n_overflowed, names, statistics = self._read_state(
             state, "n_overflowed", "names", "statistics"
         )

@@ -12,19 +12,10 @@ QUICK_SEEDS = 2
 
 
 class Experiment(NamedTuple):
-    """What `iln-stream experiment` lists.
+    """What `iln-stream experiment` lists."""
 
-    Parameters
-    ----------
-    about
-        What it measures, in a line.
-    seeds
-        Seeds of a full run, if not given.
-
-    """
-
-    about: str
-    seeds: int
+    about: str  # what it measures, in a line
+    seeds: int  # seeds of a full run, if not given
 
 
 EXPERIMENTS = {

@@ -1,7 +1,7 @@
 """Tails of EST_SCALAR_PROD against the printed bound, Eq. 19, and the corrected ones."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +11,9 @@ from iln_stream.features import DecisionStumps, Features, GaussianFourier, close
 from iln_stream.learners.draws import tail_bound
 from iln_stream.learners.estimators.sampled import est_scalar_prod
 from iln_stream.learners.estimators.support import Support
-from iln_stream.research.experiments.result import Budget, Result
+from iln_stream.research.experiments.result import Budget, Progress, Result
 from iln_stream.research.theory import lemma_2_bound
 
-Progress = Callable[[str], None]
 Array = NDArray[np.float64]
 
 DRAWS = (1, 4, 16, 64)
@@ -51,23 +50,13 @@ class Signs:
 
 
 class Case(NamedTuple):
-    """A function, a point and a family.
+    """A function, a point and a family."""
 
-    Parameters
-    ----------
-    family
-        mu and psi.
-    X, alpha
-        The support, (n, d) and (n,).
-    x
-        The point at which f is estimated, (d,).
-
-    """
-
-    family: Features[Any]
+    family: Features[Any]  # mu and psi
+    # X, alpha: the support, (n, d) and (n,)
     X: Array
     alpha: Array
-    x: Array
+    x: Array  # the point at which f is estimated, (d,)
 
 
 def cases(seed: int) -> dict[str, Case]:
@@ -115,15 +104,8 @@ def exact_sign_tail(m: int, ratio: float) -> float:
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure how often E misses f(x) by more than eps.
 
-    Parameters
-    ----------
-    full
-        Whether to make 40,000 estimates a seed and case, or 2,000.
-    seeds
-        Number of random supports.
-    progress
-        Gets a line for each case.
-
+    A full run makes 40,000 estimates a seed and case, a quick one 2,000. A seed is a random
+    support.
     """
     n, budget, tails = ESTIMATES[full], Budget(), []
     for name in cases(0):

@@ -16,7 +16,6 @@ from iln_stream.research.experiments.regret import (
     WAYS,
     Array,
     D,
-    Progress,
     Stream,
     Way,
     by_seed,
@@ -26,7 +25,13 @@ from iln_stream.research.experiments.regret import (
     streams,
     value,
 )
-from iln_stream.research.experiments.result import Budget, Result, mean_and_error, power_law
+from iln_stream.research.experiments.result import (
+    Budget,
+    Progress,
+    Result,
+    mean_and_error,
+    power_law,
+)
 from iln_stream.research.feature_maps.from_family import DrawnUnits
 from iln_stream.research.related import DoublyStochasticRegressor
 from iln_stream.research.theory import kappa, sum_of_steps
@@ -121,15 +126,7 @@ def _risk(f: Array, test: Stream) -> float:
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure excess risks at growing T and B, and losses with and without shrinks.
 
-    Parameters
-    ----------
-    full
-        Whether to go to T = 3,162 and B = 8, or to 316 and 4.
-    seeds
-        Number of samples.
-    progress
-        Gets a line for each part.
-
+    A full run goes to T = 3,162 and B = 8, a quick one to 316 and 4. A seed is a sample.
     """
     horizons = HORIZONS[full]
     measured: list[dict[tuple[str, float], dict[int, list[float]]]] = [{}, {}, {}]

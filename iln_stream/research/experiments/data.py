@@ -15,24 +15,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Split:
-    """Training and test data.
+    """Training and test data."""
 
-    Parameters
-    ----------
-    X, y
-        Training inputs (n, d) and their targets or signs (n,).
-    Z, labels
-        Test inputs (m, d) and their targets or signs (m,).
-    source
-        Where they come from, in words.
-
-    """
-
+    # X, y: training inputs (n, d) and their targets or signs (n,)
     X: Array
     y: Array
+    # Z, labels: test inputs (m, d) and their targets or signs (m,)
     Z: Array
     labels: Array
-    source: str
+    source: str  # where they come from, in words
 
     def first(self, n: int, m: int) -> "Split":
         """Return the first n training and m test examples."""

@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from iln_stream.research.experiments.methods.ridges import Array, ridge
-from iln_stream.research.experiments.result import Result, mean_and_error, power_law
-
-Progress = Callable[[str], None]
+from iln_stream.research.experiments.result import Progress, Result, mean_and_error, power_law
 
 CASES = ((1.0, 1 / 2), (1 / 2, 1 / 2), (1 / 3, 1 / 2), (1 / 2, 1.0))
 """(gamma, r): capacity and regularity. The first is the worst case, M = n^(1/2)."""
@@ -63,17 +61,8 @@ class Exponents(NamedTuple):
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Fit the exponent of the excess risk in n for each case and way to sample features.
 
-    lambda = n^(-1 / (2 r + gamma)) / 2.
-
-    Parameters
-    ----------
-    full
-        Whether to go up to n = 2,048, or to 1,024 in fewer steps.
-    seeds
-        Number of targets, samples and draws of features.
-    progress
-        Gets a line for each case and seed.
-
+    lambda = n^(-1 / (2 r + gamma)) / 2. A full run goes up to n = 2,048, a quick one to 1,024 in
+    fewer steps. A seed is a target, a sample and a draw of features.
     """
     sizes, cases = SIZES[full], []
     late = sizes.index(LATE)

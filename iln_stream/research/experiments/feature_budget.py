@@ -11,10 +11,8 @@ from iln_stream.features import Features, GaussianFourier
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.learners.estimators import Block, Estimator, Full, Pool, Sampled
 from iln_stream.research.experiments.data import Array, stream
-from iln_stream.research.experiments.result import Budget, Result, mean_and_error
+from iln_stream.research.experiments.result import Budget, Progress, Result, mean_and_error
 from iln_stream.research.related import DoublyStochasticRegressor
-
-Progress = Callable[[str], None]
 
 FAMILY = GaussianFourier(0.1)
 STEPS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.6)
@@ -28,21 +26,12 @@ Event = Callable[[Array, float], tuple[float, int]]
 
 
 class Kind(NamedTuple):
-    """An estimator in several sizes.
+    """An estimator in several sizes."""
 
-    Parameters
-    ----------
-    sizes
-        Numbers of units: m or R; the first two are those of a quick run.
-    event
-        (family, size, step, seed) -> the learner's event.
-    psi, draws
-        (size, T) -> evaluations of psi and draws of w in a pass over T events.
-
-    """
-
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # numbers of units: m or R; the first two are those of a quick run
+    # (family, size, step, seed) -> the learner's event
     event: Callable[[Features[Any], int, float, int], Event]
+    # psi, draws: (size, T) -> evaluations of psi and draws of w in a pass over T events
     psi: Callable[[int, int], int]
     draws: Callable[[int, int], int]
 
@@ -123,15 +112,7 @@ ACCOUNTS = ("psi", "draws", "seconds")
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure the loss of E on Friedman's function for each estimator and size.
 
-    Parameters
-    ----------
-    full
-        Whether to learn 3,000 events and all sizes, or 300 and two.
-    seeds
-        Number of streams.
-    progress
-        Gets a line for each estimator and size.
-
+    A full run learns 3,000 events and all sizes, a quick one 300 and two. A seed is a stream.
     """
     T, points = EVENTS[full], []
     data = [_events(T, seed) for seed in range(seeds)]

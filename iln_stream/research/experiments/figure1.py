@@ -8,7 +8,7 @@ with the current regression function" has two readings, too: Algorithm 2 as prin
 feature is used for one past point, and full sums, where it is used for all of them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -23,9 +23,8 @@ from iln_stream.research.experiments.methods.linear_networks import (
     full_sums,
     shrinking_gradient,
 )
-from iln_stream.research.experiments.result import Budget, Result, mean_and_error
+from iln_stream.research.experiments.result import Budget, Progress, Result, mean_and_error
 
-Progress = Callable[[str], None]
 Array = NDArray[np.float64]
 
 T = 200
@@ -46,25 +45,12 @@ CLAIMS = {name: (name, DOUBLY, FIXED) for name in (FULL_SUMS, PRINTED)}
 
 
 class Reading(NamedTuple):
-    """One choice of what the paper leaves open.
+    """One choice of what the paper leaves open."""
 
-    Parameters
-    ----------
-    units
-        Units of each learner: m, k, r, R.
-    by_estimate
-        Whether the loss is that of E_t, which a user sees, or of f_t.
-    step
-        eta for all; None: for each learner the best of `STEPS`.
-    sparsity
-        How many training points a is a combination of.
-
-    """
-
-    units: Mapping[str, int]
-    by_estimate: bool = False
-    step: float | None = None
-    sparsity: int = 5
+    units: Mapping[str, int]  # units of each learner: m, k, r, R
+    by_estimate: bool = False  # whether the loss is that of E_t, which a user sees, or of f_t
+    step: float | None = None  # eta for all; None: for each learner the best of `STEPS`
+    sparsity: int = 5  # how many training points a is a combination of
 
 
 def _alike(units: int) -> dict[str, int]:
@@ -108,15 +94,8 @@ def stream(D: int, seed: int, sparsity: int) -> tuple[Array, Array]:
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure the summed loss (f - y)^2 / 2 of a pass under each reading.
 
-    Parameters
-    ----------
-    full
-        Whether to take all six D of the figure, or the first and the last.
-    seeds
-        Number of streams at each D.
-    progress
-        Gets a line for each reading and D.
-
+    A full run takes all six D of the figure, a quick one the first and the last. A seed is a stream
+    at each D.
     """
     dimensions, runs = DIMENSIONS[full], _Runs()
     readings: dict[str, Any] = {}

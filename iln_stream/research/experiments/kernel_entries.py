@@ -10,7 +10,7 @@ from iln_stream.learners import ShrinkingGradient
 from iln_stream.research.experiments import regret
 from iln_stream.research.experiments.methods.best_in_ball import least_loss
 from iln_stream.research.experiments.regret import Array, Stream, Way
-from iln_stream.research.experiments.result import Result, mean_and_error, power_law
+from iln_stream.research.experiments.result import Progress, Result, mean_and_error, power_law
 from iln_stream.research.related.oracle import Oracle
 from iln_stream.research.theory import step_size
 
@@ -76,18 +76,10 @@ METHODS: Mapping[str, Method] = {
 }
 
 
-def run(full: bool, seeds: int, progress: regret.Progress) -> Result:
+def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure the regrets of f and of E at growing T, and count entries.
 
-    Parameters
-    ----------
-    full
-        Whether to go to T = 3,162, or to 316.
-    seeds
-        Number of streams.
-    progress
-        Gets a line for each part.
-
+    A full run goes to T = 3,162, a quick one to 316. A seed is a stream.
     """
     horizons, runs = HORIZONS[full], []
     for kind in ("smooth", "coins"):

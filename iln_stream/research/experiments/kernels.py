@@ -9,6 +9,7 @@ import numpy as np
 from iln_stream.features import ArcCosine, CauchyFourier, GaussianFourier, Kernel, LaplacianFourier
 from iln_stream.research.experiments.result import (
     Budget,
+    Progress,
     Result,
     agreement,
     mean_and_error,
@@ -23,8 +24,6 @@ from iln_stream.research.feature_maps import (
     RandomBinning,
     SineCosine,
 )
-
-Progress = Callable[[str], None]
 
 D = 8
 GAMMA = 0.125
@@ -54,17 +53,9 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure the largest error over all pairs of 200 points, in units of the largest kernel value.
 
     Points are standard normal in 8 dimensions, every second one a near copy of the one before, so
-    that pairs have all distances. Nystroem's landmarks are other points of the same distribution.
-
-    Parameters
-    ----------
-    full
-        Whether to go up to 2,048 features or to 256.
-    seeds
-        Number of draws of points and maps; errors are means over them.
-    progress
-        Gets a line for each size and seed.
-
+    that pairs have all distances. Nystroem's landmarks are other points of the same distribution. A
+    full run goes up to 2,048 features, a quick one to 256. Errors are means over the seeds, draws
+    of points and maps.
     """
     sizes = SIZES[full]
     names = (*MAPS, NYSTROEM)

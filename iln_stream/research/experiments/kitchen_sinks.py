@@ -1,6 +1,6 @@
 """Error and time on adult: random kitchen sinks and AdaBoost against the number of units."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,7 @@ from iln_stream.features.decision_stumps import Stumps
 from iln_stream.research.experiments.data import Array, Split, load_adult
 from iln_stream.research.experiments.methods.adaboost import adaboost
 from iln_stream.research.experiments.methods.kitchen_sinks_batch import RandomKitchenSinks
-from iln_stream.research.experiments.result import Budget, Result, mean_and_error
-
-Progress = Callable[[str], None]
+from iln_stream.research.experiments.result import Budget, Progress, Result, mean_and_error
 
 SOURCE = 0.149
 """Test error on adult of least squares on `AS_MANY` Fourier features, sine and cosine of 500
@@ -57,17 +55,8 @@ FULL = _Plan((10, 25, 50, 100, 250, 500, 1000), 32_561, 16_281)
 def run(full: bool, seeds: int, progress: Progress, folder: str | None = None) -> Result:
     """Measure test error, CPU time of training and test, and the largest |alpha|.
 
-    Parameters
-    ----------
-    full
-        Whether to run on all of adult, or on 2,000 examples.
-    seeds
-        Number of draws of the units and orders of the data.
-    progress
-        Gets a line for each method and seed.
-    folder
-        Of the data; None: the environment variable ILN_DATA.
-
+    A full run is on all of adult, a quick one on 2,000 examples; see `load_adult` for the folder. A
+    seed is a draw of the units and an order of the data.
     """
     plan, data = FULL if full else QUICK, load_adult(folder)
     runs: dict[str, list[list[dict[str, float]]]] = {name: [] for name in (*FAMILIES, ADABOOST)}

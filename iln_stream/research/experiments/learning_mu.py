@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from iln_stream.learners import RandomFeatureRidge
 from iln_stream.research.experiments.data import NOISE, TARGETS, D, stream
 from iln_stream.research.experiments.methods.moved_units import MovedUnits
-from iln_stream.research.experiments.result import Result, mean_and_error
+from iln_stream.research.experiments.result import Progress, Result, mean_and_error
 
-Progress = Callable[[str], None]
 Array = NDArray[np.float64]
 
 
@@ -75,15 +74,8 @@ the control has the latter on fixed units, so that a gain of moves is not one of
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure the prequential squared error over the second half of growing numbers of events.
 
-    Parameters
-    ----------
-    full
-        Whether to go to 128 units and 4,000 events, or to 32 and 1,000.
-    seeds
-        Number of streams of each kind.
-    progress
-        Gets a line for each part.
-
+    A full run goes to 128 units and 4,000 events, a quick one to 32 and 1,000. A seed is a stream
+    of each kind.
     """
     plan = FULL if full else QUICK
     table: list[dict[str, Any]] = []

@@ -16,7 +16,7 @@ from iln_stream.research.experiments.methods.linear_svm import (
     parallel_sgd,
 )
 from iln_stream.research.experiments.methods.ridges import ridge
-from iln_stream.research.experiments.result import Budget, Result, mean_and_error
+from iln_stream.research.experiments.result import Budget, Progress, Result, mean_and_error
 from iln_stream.research.feature_maps import RandomBinning
 from iln_stream.research.related import (
     AdaptiveMultiHyperplane,
@@ -25,8 +25,6 @@ from iln_stream.research.related import (
     NormaClassifier,
     Pegasos,
 )
-
-Progress = Callable[[str], None]
 
 SOURCES = {
     "Pegasos": (0.1504, 0.0007),
@@ -125,17 +123,8 @@ FULL = _Plan((250, 500, 1000, 2000, 4000, 8000, 16_000, 32_561), 16_281)
 def run(full: bool, seeds: int, progress: Progress, folder: str | None = None) -> Result:
     """Measure test error and CPU time of each method at growing numbers of training examples.
 
-    Parameters
-    ----------
-    full
-        Whether to run on all of adult, some minutes a seed, or on 2,000 examples.
-    seeds
-        Number of orders of the training data; errors are means over them.
-    progress
-        Gets a line for each method and seed.
-    folder
-        Of the data; None: the environment variable ILN_DATA.
-
+    A full run is on all of adult, some minutes a seed, a quick one on 2,000 examples; see
+    `load_adult` for the folder. Errors are means over the seeds, orders of the training data.
     """
     plan, data = FULL if full else QUICK, load_adult(folder)
     runs: dict[str, list[list[dict[str, float]]]] = {name: [] for name in (*ONLINE, *BATCH)}

@@ -8,10 +8,8 @@ from numpy.random import Generator
 
 from iln_stream.research.experiments.data import Split, as_events, load_adult
 from iln_stream.research.experiments.methods.linear_svm import hinge_objective, linear_svm
-from iln_stream.research.experiments.result import Result, mean_and_error
+from iln_stream.research.experiments.result import Progress, Result, mean_and_error
 from iln_stream.research.related import Pegasos
-
-Progress = Callable[[str], None]
 
 LAM = 1e-3
 PASSES = 5
@@ -54,17 +52,8 @@ WAYS: dict[str, tuple[Order, int]] = {
 def run(full: bool, seeds: int, progress: Progress, folder: str | None = None) -> Result:
     """Measure how far the objective is above its least value, on its way through five passes.
 
-    Parameters
-    ----------
-    full
-        Whether to train on all of adult, or on 2,000 examples.
-    seeds
-        Number of orders.
-    progress
-        Gets a line for each seed.
-    folder
-        Of the data; None: the environment variable ILN_DATA.
-
+    A full run trains on all of adult, a quick one on 2,000 examples; see `load_adult` for the
+    folder. A seed is an order.
     """
     data = load_adult(folder).first(SIZES[full], 1)
     n = len(data.X)

@@ -13,10 +13,9 @@ from iln_stream.features import GaussianFourier
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.learners.draws import theorem_1_covers
 from iln_stream.research.experiments.methods.best_in_ball import kernel_factor, least_loss
-from iln_stream.research.experiments.result import Result, mean_and_error, power_law
+from iln_stream.research.experiments.result import Progress, Result, mean_and_error, power_law
 from iln_stream.research.theory import anytime_step, regret_bound, step_size
 
-Progress = Callable[[str], None]
 Array = NDArray[np.float64]
 
 FAMILY = GaussianFourier(0.5)
@@ -84,24 +83,14 @@ def adaptive(T: int) -> dict[str, Any]:
 
 
 class Way(NamedTuple):
-    """A step schedule and a number of draws.
+    """A step schedule and a number of draws."""
 
-    Parameters
-    ----------
-    schedule
-        eta_t.
-    draws
-        T -> the learner's arguments; None: E_t = f_t(x_t) exactly.
-    fresh
-        Whether each T is a run of its own; else the run to the last T is read on its way.
-    restarts
-        Whether f is 0 again at each power of two; a textbook restart has a step sqrt(2) larger.
-
-    """
-
-    schedule: Schedule
+    schedule: Schedule  # eta_t
+    # T -> the learner's arguments; None: E_t = f_t(x_t) exactly
     draws: Callable[[int], dict[str, Any]] | None = None
+    # whether each T is a run of its own; else the run to the last T is read on its way
     fresh: bool = True
+    # whether f is 0 again at each power of two; a textbook restart has a step sqrt(2) larger
     restarts: bool = False
 
 
@@ -124,26 +113,14 @@ _NEVER = 1e300
 
 
 class Losses(NamedTuple):
-    """What a run of Algorithm 1 lost and learned.
+    """What a run of Algorithm 1 lost and learned."""
 
-    Parameters
-    ----------
-    f, E
-        (f_t(x_t) - y_t)^2 / 2 and (E_t - y_t)^2 / 2 at each event.
-    draws
-        The mean number of draws an event.
-    average
-        f_S, the mean of f_1, ..., f_T, by what the columns of L stand for.
-    n_shrinks
-        How often it shrank.
-
-    """
-
+    # f, E: (f_t(x_t) - y_t)^2 / 2 and (E_t - y_t)^2 / 2 at each event
     f: Array
     E: Array
-    draws: float
-    average: Array
-    n_shrinks: int
+    draws: float  # the mean number of draws an event
+    average: Array  # f_S, the mean of f_1, ..., f_T, by what the columns of L stand for
+    n_shrinks: int  # how often it shrank
 
 
 def losses(stream: Stream, B: float, way: Way, seed: int, shrinks: bool = True) -> Losses:
@@ -180,15 +157,7 @@ def losses(stream: Stream, B: float, way: Way, seed: int, shrinks: bool = True) 
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure regrets at growing T, and fit their exponents.
 
-    Parameters
-    ----------
-    full
-        Whether to go to T = 10,000 and B = 2, or to 1,000 and 1.
-    seeds
-        Number of streams.
-    progress
-        Gets a line for each part.
-
+    A full run goes to T = 10,000 and B = 2, a quick one to 1,000 and 1. A seed is a stream.
     """
     horizons, regrets = HORIZONS[full], _Regrets()
     for seed in range(seeds):

@@ -14,31 +14,22 @@ import numpy as np
 
 from iln_stream._version import __version__
 
+Progress = Callable[[str], None]
+"""Gets a line for each part of an experiment."""
+
 
 @dataclass(frozen=True)
 class Result:
-    """What an experiment found.
+    """What an experiment found."""
 
-    Parameters
-    ----------
-    name
-        Of the experiment.
-    settings
-        What it ran with, plain values; "full" is whether it was the full run or a quick one.
-    figures
-        What it measured, plain values: numbers, text, lists and dicts of them.
-    notes
-        Sentences: what agrees with the source and what does not.
-    draw
-        Draws the figures on axes of matplotlib. It reads nothing else, so that a stored result can
-        be drawn again.
-
-    """
-
-    name: str
+    name: str  # of the experiment
+    # what it ran with, plain values; "full" is whether it was the full run or a quick one
     settings: Mapping[str, Any]
+    # what it measured, plain values: numbers, text, lists and dicts of them
     figures: Mapping[str, Any]
-    notes: Sequence[str]
+    notes: Sequence[str]  # sentences: what agrees with the source and what does not
+    # Draws the figures on axes of matplotlib. It reads nothing else, so that a stored result can be
+    # drawn again.
     draw: Callable[[Any, Mapping[str, Any]], None]
 
     def plot(self, axes: Any) -> None:
@@ -236,17 +227,6 @@ def size_for(sizes: Sequence[float], values: Sequence[float], goal: float) -> fl
 class Budget:
     """Counts of what methods are compared by.
 
-    Parameters
-    ----------
-    psi
-        Evaluations of hidden units, psi(x; w).
-    draws
-        Draws of w from mu.
-    kernels
-        Evaluations of a kernel.
-    seconds
-        CPU time, so that other processes do not count.
-
     Examples
     --------
     >>> from iln_stream.research.experiments.result import Budget
@@ -258,10 +238,10 @@ class Budget:
 
     """
 
-    psi: int = 0
-    draws: int = 0
-    kernels: int = 0
-    seconds: float = 0.0
+    psi: int = 0  # evaluations of hidden units, psi(x; w)
+    draws: int = 0  # draws of w from mu
+    kernels: int = 0  # evaluations of a kernel
+    seconds: float = 0.0  # CPU time, so that other processes do not count
 
     @contextmanager
     def timed(self) -> Iterator[None]:

@@ -11,11 +11,10 @@ from iln_stream.research.experiments.data import Split, load_robot_arm, stream
 from iln_stream.research.experiments.methods.gated_network import GatedNetwork
 from iln_stream.research.experiments.methods.ridges import Array, ridge
 from iln_stream.research.experiments.methods.semi_random_batch import SemiRandomRidge
-from iln_stream.research.experiments.result import Result, mean_and_error, size_for
+from iln_stream.research.experiments.result import Progress, Result, mean_and_error, size_for
 from iln_stream.research.feature_maps import FromFamily
 from iln_stream.research.related.semi_random import random_gates
 
-Progress = Callable[[str], None]
 Function = Callable[[Array], Array]
 
 GOALS = (0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02)
@@ -63,25 +62,13 @@ class DataSplit(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A way to learn f with a given number of units.
+    """A way to learn f with a given number of units."""
 
-    Parameters
-    ----------
-    settings
-        Of which the one with the least error on validation data counts.
-    fit
-        (task, units, setting, passes, seed) -> f.
-    weights
-        (units, d) -> learned numbers.
-    kind
-        Which of the plan's largest numbers holds.
-
-    """
-
-    settings: tuple[Any, ...]
+    settings: tuple[Any, ...]  # of which the one with the least error on validation data counts
+    # (task, units, setting, passes, seed) -> f
     fit: Callable[[DataSplit, int, Any, int, int], Function]
-    weights: Callable[[int, int], int]
-    kind: str
+    weights: Callable[[int, int], int]  # (units, d) -> learned numbers
+    kind: str  # which of the plan's largest numbers holds
 
 
 def _linear(features: Function, task: DataSplit, penalty: float) -> Function:
@@ -164,15 +151,8 @@ STREAMS = ("robot arm", "friedman", "one direction")
 def run(full: bool, seeds: int, progress: Progress) -> Result:
     """Measure the test error of each method at growing numbers of units, on three data sets.
 
-    Parameters
-    ----------
-    full
-        Whether to take 2,500 examples and up to 512 units, or 1,000 and 128.
-    seeds
-        Number of data sets, or divisions of one, of random weights and of first weights.
-    progress
-        Gets a line for each data set, seed and method.
-
+    A full run takes 2,500 examples and up to 512 units, a quick one 1,000 and 128. A seed is a data
+    set, or a division of one, with its random weights and first weights.
     """
     plan, curves, needed, sources = FULL if full else QUICK, [], [], {}
     for name in STREAMS:

@@ -25,28 +25,13 @@ def hadamard(X: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class DrawnFastfood:
-    """Sines and cosines of R frequencies, the rows of blocks S H G P H B.
+    """Sines and cosines of R frequencies, the rows of blocks S H G P H B."""
 
-    Parameters
-    ----------
-    R
-        Number of frequencies.
-    signs
-        B: +-1, shape (blocks, D), D the number of columns rounded up to a power of 2.
-    order
-        P: a permutation in each block, shape (blocks, D).
-    gauss
-        G, shape (blocks, D).
-    lengths
-        S, with all constants, shape (blocks, D).
-
-    """
-
-    R: int
-    signs: Array
-    order: NDArray[np.int64]
-    gauss: Array
-    lengths: Array
+    R: int  # number of frequencies
+    signs: Array  # B: +-1, shape (blocks, D), D the number of columns rounded up to a power of 2
+    order: NDArray[np.int64]  # P: a permutation in each block, shape (blocks, D)
+    gauss: Array  # G, shape (blocks, D)
+    lengths: Array  # S, with all constants, shape (blocks, D)
 
     @property
     def n_psi(self) -> int:

@@ -14,25 +14,12 @@ from iln_stream.research.feature_maps.base import Array, ScaledKernel
 
 @dataclass(frozen=True, eq=False)
 class DrawnUnits:
-    """phi(x) = factor (psi(x; w_1), .., psi(x; w_M)).
+    """phi(x) = factor (psi(x; w_1), .., psi(x; w_M))."""
 
-    Parameters
-    ----------
-    family
-        The family of psi.
-    w
-        Its M draws.
-    n_psi
-        M.
-    factor
-        Of all features.
-
-    """
-
-    family: Features[Any]
-    w: Any
-    n_psi: int
-    factor: float
+    family: Features[Any]  # the family of psi
+    w: Any  # its M draws
+    n_psi: int  # M
+    factor: float  # of all features
 
     def __call__(self, x: Array) -> Array:
         """Return phi(x): (d,) -> (M,), (n, d) -> (n, M)."""

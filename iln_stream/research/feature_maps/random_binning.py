@@ -21,23 +21,13 @@ def mix(words: Words) -> Words:
 
 @dataclass(frozen=True, eq=False)
 class DrawnGrids:
-    """One feature of P grids each is +-1 / sqrt(P), that of the bin; the others are 0.
+    """One feature of P grids each is +-1 / sqrt(P), that of the bin; the others are 0."""
 
-    Parameters
-    ----------
-    pitch, shift
-        Of the grids, shapes (P, d).
-    keys
-        Of the hash, random, shape (P, d + 1).
-    buckets
-        Features of each grid.
-
-    """
-
+    # pitch, shift: of the grids, shapes (P, d)
     pitch: Array
     shift: Array
-    keys: Words
-    buckets: int
+    keys: Words  # of the hash, random, shape (P, d + 1)
+    buckets: int  # features of each grid
 
     @property
     def n_psi(self) -> int:

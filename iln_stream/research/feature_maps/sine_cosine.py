@@ -19,16 +19,9 @@ def sine_cosine(z: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class DrawnFrequencies:
-    """phi(x) = (cos omega.x, sin omega.x) / sqrt(R) over R frequencies.
+    """phi(x) = (cos omega.x, sin omega.x) / sqrt(R) over R frequencies."""
 
-    Parameters
-    ----------
-    omega
-        Shape (R, d).
-
-    """
-
-    omega: Array
+    omega: Array  # shape (R, d)
 
     @property
     def n_psi(self) -> int:

@@ -18,15 +18,8 @@ class Hyperplanes:
 
     A class scores by its best hyperplane, $g(i, x) = \max_j \langle w_{i,j}, x \rangle$ (0 if it
     has none), and the objective for assignments z is $\frac\lambda2 \|W\|^2 + \mathrm{mean}_n
-    \max(0, 1 + \max_{i \ne y_n} g(i, x_n) - \langle w_{y_n, z_n}, x_n \rangle)$.
-
-    Parameters
-    ----------
-    lam
-        $\lambda$, the strength of the regularisation.
-    limit
-        The most hyperplanes of a class.
-
+    \max(0, 1 + \max_{i \ne y_n} g(i, x_n) - \langle w_{y_n, z_n}, x_n \rangle)$. `lam` is the
+    strength of the regularisation, $\lambda$; a class has at most `limit` hyperplanes.
     """
 
     def __init__(self, lam: float, limit: int) -> None:

@@ -107,8 +107,18 @@ class GradientRegressor(GradientModel, base.Regressor):
         self._learn(self._columns.learn(x), y)
 
 
-class GradientClassifier(GradientModel, base.Classifier):
-    """Learns two classes as y = -1 and y = +1."""
+class MarginClassifier(base.Classifier):
+    """Predicts True where f(x) > 0, and probabilities if the loss has them."""
+
+    loss = "hinge"
+
+    @abstractmethod
+    def decision_one(self, x: Mapping[Any, float]) -> float:
+        """Return f(x)."""
+
+    @abstractmethod
+    def decision_many(self, xs: Iterable[Mapping[Any, float]]) -> Array:
+        """Return f of several inputs, faster than one by one."""
 
     def predict_one(self, x: Mapping[Any, float]) -> bool:
         """Return whether f(x) is positive."""
@@ -124,6 +134,10 @@ class GradientClassifier(GradientModel, base.Classifier):
             raise NotImplementedError
         p = logistic(self.decision_one(x))
         return {False: 1.0 - p, True: p}
+
+
+class GradientClassifier(GradientModel, MarginClassifier):
+    """Learns two classes as y = -1 and y = +1."""
 
     def learn_one(self, x: Mapping[Any, float], y: Any) -> None:
         """Take one step."""

@@ -200,11 +200,6 @@ class DoublyStochasticClassifier(DoublyStochastic, GradientClassifier):
     >>> evaluate.progressive_val_score(events, model, metrics.Accuracy())
     Accuracy: ...%
 
-    References
-    ----------
-    [^1]: B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan, L. Song. Scalable Kernel Methods
-    via Doubly Stochastic Gradients. NIPS 2014.
-
     """
 
     def __init__(

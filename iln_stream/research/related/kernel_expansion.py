@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from river import base
 
 from iln_stream.learners.checks import require_counts, require_positive
 from iln_stream.learners.preprocessing.columns import Columns
+from iln_stream.research.related.base import MarginClassifier
 
 Array = NDArray[np.float64]
 
@@ -28,12 +28,6 @@ class KernelExpansion:
     The common scale s makes a decay of all coefficients O(1). Points are in the order of their
     arrival, unless `replace` was called. A later point may have more columns than
     earlier ones, which have zeros there.
-
-    Parameters
-    ----------
-    gamma
-        Inverse squared width of the kernel.
-
     """
 
     def __init__(self, gamma: float) -> None:
@@ -166,13 +160,5 @@ class KernelModel:
         return self._f.many(np.array([np.pad(row, (0, width - len(row))) for row in rows]))
 
 
-class KernelClassifier(KernelModel, base.Classifier):
+class KernelClassifier(KernelModel, MarginClassifier):
     """Predicts True where f(x) > 0."""
-
-    def predict_one(self, x: Mapping[Any, float]) -> bool:
-        """Return whether f(x) is positive."""
-        return self.decision_one(x) > 0.0
-
-    def predict_several(self, xs: Iterable[Mapping[Any, float]]) -> list[bool]:
-        """Return the class of each input, faster than one by one."""
-        return [bool(f > 0.0) for f in self.decision_many(xs)]

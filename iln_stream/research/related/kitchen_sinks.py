@@ -192,10 +192,6 @@ class KitchenSinksClassifier(KitchenSinks, GradientClassifier):
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     Accuracy: 8...%
 
-    References
-    ----------
-    [^1]: A. Rahimi, B. Recht. Weighted Sums of Random Kitchen Sinks. NIPS 2008.
-
     """
 
     def __init__(

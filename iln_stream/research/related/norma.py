@@ -188,7 +188,7 @@ class NormaRegressor(Norma, base.Regressor):
 class NormaClassifier(Norma, KernelClassifier):
     r"""Online kernel classification that forgets (NORMA).
 
-    The recursion of `NormaRegressor` for $y \in \{-1, +1\}$ [^1].
+    The recursion of `NormaRegressor` for $y \in \{-1, +1\}$.
 
     Parameters
     ----------
@@ -221,11 +221,6 @@ class NormaClassifier(Norma, KernelClassifier):
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     Accuracy: 8...%
 
-    References
-    ----------
-    [^1]: J. Kivinen, A. J. Smola, R. C. Williamson. Online Learning with Kernels. IEEE Transactions
-    on Signal Processing 52, 2004.
-
     """
 
     _losses = {"hinge": _hinge, "logistic": _log}  # noqa: RUF012
@@ -246,13 +241,6 @@ class NormaClassifier(Norma, KernelClassifier):
         if rho < 0.0:
             raise ValueError(f"rho = {rho!r} must not be negative")
         self.rho = rho
-
-    def predict_proba_one(self, x: Mapping[Any, float]) -> dict[bool, float]:
-        """Return the probabilities of the logistic loss; the hinge has none."""
-        if self.loss != "logistic":
-            raise NotImplementedError
-        p = logistic(self.decision_one(x))
-        return {False: 1.0 - p, True: p}
 
     def learn_one(self, x: Mapping[Any, float], y: Any) -> None:
         """Take one step."""

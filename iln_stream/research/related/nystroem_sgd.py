@@ -176,10 +176,6 @@ class NystroemClassifier(NystroemSGD, GradientClassifier):
     >>> evaluate.progressive_val_score(events, model, metrics.Accuracy())
     Accuracy: 8...%
 
-    References
-    ----------
-    [^1]: C. Williams, M. Seeger. Using the Nystroem Method to Speed Up Kernel Machines. NIPS 2000.
-
     """
 
     def __init__(

@@ -70,7 +70,6 @@ class Oracle:
             raise ValueError(f"q = {self.q!r} must be above 0 and at most 1")
 
     def start(self, given: EstimatorContext) -> "OracleIterate":
-        """Return f_1 = 0."""
         return OracleIterate(given, self)
 
 

@@ -238,11 +238,6 @@ class SemiRandomClassifier(SemiRandom, GradientClassifier):
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     Accuracy: ...%
 
-    References
-    ----------
-    [^1]: K. Kawaguchi, B. Xie, V. Verma, L. Song. Deep Semi-Random Features for Nonlinear Function
-    Approximation. AAAI 2018.
-
     """
 
     def __init__(

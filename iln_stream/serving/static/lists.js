@@ -2,7 +2,7 @@
 
 import { Card } from "./card.js";
 import { element } from "./dom.js";
-import { bytes, count, duration, label, moment, number, percent } from "./format.js";
+import { bytes, count, duration, label, moment, percent } from "./format.js";
 import { seriesOf, verdict } from "./predictions.js";
 import { Table } from "./table.js";
 import { isClassification } from "./task.js";

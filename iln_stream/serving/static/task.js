@@ -73,7 +73,7 @@ export function promotions(model, number) {
 }
 
 // The predictors that look at no input, as errors name them.
-export const TRIVIAL = ["running_mean", "last_value", "median", "day_before", "week_before", "class_frequencies", "majority_class"];
+const TRIVIAL = ["running_mean", "last_value", "median", "day_before", "week_before", "class_frequencies", "majority_class"];
 
 // Name and error of each of them, null before the first label; the seasonal ones if they are of use.
 export function trivial(model, metric) {

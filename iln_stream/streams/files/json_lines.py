@@ -52,11 +52,7 @@ def _mend_end(path: Path) -> None:
 class JsonLinesSink:
     """Appends JSON lines; `flush` makes them durable. A cut last line of the file is removed.
 
-    Parameters
-    ----------
-    file
-        A path, opened for appending, or an open binary stream such as `sys.stdout.buffer`.
-
+    `file` is a path, opened for appending, or an open binary stream such as `sys.stdout.buffer`.
     """
 
     def __init__(self, file: Path | str | BinaryIO) -> None:
@@ -226,14 +222,6 @@ class JsonArraySource(IteratorSource):
     """Reads a file that is one array of JSON objects; the offset is the place in it, from 0.
 
     The array is held in memory: write JSON lines for one with more than `MOST_VALUES`.
-
-    Parameters
-    ----------
-    file
-        The path.
-    limit
-        Maximum number of objects.
-
     """
 
     def __init__(self, file: Path, limit: int | None = None) -> None:

@@ -29,14 +29,8 @@ class ParquetSource(IteratorSource):
     """Reads a Parquet file; each record is a row, by column.
 
     Values are Python's: `None` for null, `datetime` values in nested columns and `float` POSIX
-    seconds for columns of timestamps, dictionaries for structs and maps.
-
-    Parameters
-    ----------
-    file
-        Path of the file. It is read in batches, so that memory stays bounded.
-    limit
-        Maximum number of rows.
+    seconds for columns of timestamps, dictionaries for structs and maps. It is read in batches, so
+    that memory stays bounded.
 
     Raises
     ------

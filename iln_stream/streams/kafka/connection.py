@@ -70,17 +70,8 @@ def read_secrets(
     """Return the content of each file, without the newline at its end.
 
     Errors name the option and not the path, which may be the password itself, given by mistake.
-
-    Parameters
-    ----------
-    files
-        Path of the file, by the option's name.
-    setting
-        Name of the setting that has the files, for errors.
-    known
-        The options whose value may be in a file.
-    options
-        Name of the setting for other options, for errors.
+    Errors name `setting`, which has the files by option, and `options`, the setting for other
+    options. Only `known` options may be in a file.
 
     Raises
     ------
@@ -182,17 +173,7 @@ def connecting(
     """Turn the errors of a client that is opened inside into errors that name the remedy.
 
     The client tries to connect until `bootstrap_timeout_ms`. It logs why each attempt failed, but
-    the error that it raises in the end has no reason.
-
-    Parameters
-    ----------
-    bootstrap
-        Brokers, "host:port", comma-separated.
-    options
-        Options of the client.
-    raising
-        Class of the error.
-
+    the error that it raises in the end has no reason. The errors are of the class `raising`.
     """
     attempts = _Attempts()
     logger = logging.getLogger("kafka.net")
@@ -312,14 +293,8 @@ def wait_for_brokers(bootstrap: str, seconds: float) -> bool:
     """Wait until one of the brokers accepts connections; return whether one does.
 
     The pauses between attempts double, and are random between half and the whole of that, so that
-    learners that started together do not connect together.
-
-    Parameters
-    ----------
-    bootstrap
-        Addresses "host:port", comma-separated.
-    seconds
-        Longest wait; 0 for a single attempt.
+    learners that started together do not connect together. The brokers are "host:port",
+    comma-separated; 0 seconds stand for a single attempt.
 
     Raises
     ------

@@ -135,11 +135,7 @@ class KafkaPartition(LogPartition):
     def _check_same_topic(self, topic_id: str | None, n_partitions: int) -> None:
         """Raise an error if the topic was deleted and recreated; warn of new partitions.
 
-        Parameters
-        ----------
-        topic_id, n_partitions
-            Current values from the broker; None and 0 if unknown.
-
+        The broker's current values are None and 0 if unknown.
         """
         self.topic_id = self.topic_id or topic_id
         if topic_id not in (None, self.topic_id):

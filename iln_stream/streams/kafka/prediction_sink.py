@@ -30,15 +30,8 @@ class KafkaPredictionSink(KafkaSink):
 
     A run publishes the predictions of a partition in the order of its records. So if the latest
     messages since its first flush are not in their order, more than one run wrote them. Without the
-    right to read the topic, nobody looks.
-
-    Parameters
-    ----------
-    topic, bootstrap, options, more
-        As in `KafkaSink`.
-    look_after
-        Seconds from one look to the next, which a flush makes.
-
+    right to read the topic, nobody looks. There are `look_after` seconds from one look to the next,
+    which a flush makes.
     """
 
     def __init__(
@@ -57,7 +50,6 @@ class KafkaPredictionSink(KafkaSink):
         self._ours: set[int] = set()  # partitions of the source, of which this run publishes
 
     def write_to(self, partition: int, key: str | None, value: bytes) -> None:
-        """Queue one message for the partition of this number, or else for partition 0."""
         self._ours.add(partition)
         super().write_to(partition, key, value)
 

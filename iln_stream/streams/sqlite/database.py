@@ -106,15 +106,8 @@ class Database:
     writers, and several processes can write, one at a time.
 
     Do not open the file with `open`: closing it would drop SQLite's locks of the whole process.
-
-    Parameters
-    ----------
-    path
-        Path of the file.
-    create
-        Whether to create a missing file, with its folder, and to write at all.
-    error
-        Class of the errors that are raised.
+    With `create`, a missing file is created, with its folder, and it may be written to. `error` is
+    the class of the errors that are raised.
 
     Raises
     ------

@@ -14,28 +14,15 @@ Row = tuple[float, str | bytes | None, str | bytes | None, bytes | None]
 
 
 class Partition(NamedTuple):
-    """A partition.
+    """A partition."""
 
-    Parameters
-    ----------
-    slot
-        Number of its table of records.
-    number
-        Number within the topic.
-    next_offset
-        Offset of the next record; it never decreases, even if all records are deleted.
-    total_bytes
-        Sum of the values' sizes of all records up to the last one; 0 if there is none.
-    is_checked
-        Whether its records have checksums.
-
-    """
-
-    slot: int
-    number: int
+    slot: int  # number of its table of records
+    number: int  # number within the topic
+    # offset of the next record; it never decreases, even if all records are deleted
     next_offset: int
+    # sum of the values' sizes of all records up to the last one; 0 if there is none
     total_bytes: int
-    is_checked: bool = True
+    is_checked: bool = True  # whether its records have checksums
 
 
 def partitions_of(connection: sqlite3.Connection, topic: int) -> list[Partition]:

@@ -29,13 +29,6 @@ _DEFAULT_TOPIC = "events"
 class SqliteScheme(Scheme):
     """`sqlite:PATH`, the topic `events` of the file, or `sqlite:PATH#TOPIC`.
 
-    Attributes
-    ----------
-    path : Path
-        Path of the file.
-    topic : str
-        Name of the topic.
-
     Examples
     --------
     >>> from iln_stream.streams import StreamOptions, stream_at

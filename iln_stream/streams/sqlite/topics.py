@@ -77,50 +77,22 @@ _MOST_PARTITIONS = 1_000
 
 
 class Topic(NamedTuple):
-    """A topic of a file.
+    """A topic of a file."""
 
-    Parameters
-    ----------
-    number
-        Number within the file.
-    name
-        Name.
-    topic_id
-        Made with the topic; another topic of this name has another one.
-    created_at
-        POSIX seconds.
-    retention
-        What each partition keeps.
-
-    """
-
-    number: int
+    number: int  # number within the file
     name: str
-    topic_id: str
-    created_at: float
-    retention: Retention
+    topic_id: str  # made with the topic; another topic of this name has another one
+    created_at: float  # POSIX seconds
+    retention: Retention  # what each partition keeps
 
 
 class PartitionState(NamedTuple):
-    """A partition and its records.
+    """A partition and its records."""
 
-    Parameters
-    ----------
-    number
-        Number within the topic.
-    first_offset
-        Offset of the oldest record; `next_offset` if there is none.
-    next_offset
-        Offset of the next record to be appended.
-    n_bytes
-        Sum of the values' sizes.
-
-    """
-
-    number: int
-    first_offset: int
-    next_offset: int
-    n_bytes: int
+    number: int  # number within the topic
+    first_offset: int  # offset of the oldest record; `next_offset` if there is none
+    next_offset: int  # offset of the next record to be appended
+    n_bytes: int  # sum of the values' sizes
 
 
 class TopicState(NamedTuple):
@@ -208,16 +180,8 @@ def set_retention(path: Path | str, name: str, retention: Retention) -> None:
 def trim(path: Path | str, name: str, retention: Retention | None = None) -> int:
     """Delete old records; return their number. Other writers wait a few milliseconds at most.
 
-    The space is used again for new records; the file does not shrink.
-
-    Parameters
-    ----------
-    path
-        Path of the file.
-    name
-        Name of the topic.
-    retention
-        What to keep in each partition; None: the topic's own retention.
+    The space is used again for new records; the file does not shrink. `retention` is what to keep
+    in each partition; None: the topic's own.
 
     Raises
     ------
@@ -329,25 +293,14 @@ def _state(connection: sqlite3.Connection, partition: Partition) -> PartitionSta
 
 
 class ReadPosition(NamedTuple):
-    """What a learner or a copy in the same file has read of a partition.
+    """What a learner or a copy in the same file has read of a partition."""
 
-    Parameters
-    ----------
-    writes_to
-        Topic that has what was made of it, such as predictions; with the horizon of forecasts.
-    partition
-        Partition that was read.
-    next_offset
-        Committed offset: everything before it was read; None: nothing is committed yet.
-    lag
-        Records from there to the end.
-
-    """
-
+    # topic that has what was made of it, such as predictions; with the horizon of forecasts
     writes_to: str
-    partition: int
+    partition: int  # partition that was read
+    # committed offset: everything before it was read; None: nothing is committed yet
     next_offset: int | None
-    lag: int
+    lag: int  # records from there to the end
 
 
 def readers(path: Path | str, name: str) -> list[ReadPosition]:

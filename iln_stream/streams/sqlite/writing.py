@@ -28,15 +28,7 @@ from iln_stream.streams.sqlite.topics import (
 class Ends:
     """Knows where the partitions of a topic end; looks again if another connection has written.
 
-    Parameters
-    ----------
-    database
-        An open file.
-    topic
-        Name of the topic; created if it does not exist.
-    n_partitions
-        Number of partitions with which it is created.
-
+    The topic is created with `n_partitions`, if it does not exist.
     """
 
     def __init__(self, database: Database, topic: str, n_partitions: int = 1) -> None:
@@ -83,19 +75,9 @@ _LONGEST = 0.1
 class SqliteSink:
     """Appends messages to partitions of a topic, in order, many in a transaction.
 
-    Any thread may use it.
-
-    Parameters
-    ----------
-    path
-        Path of the file; created if it does not exist.
-    topic
-        Name of the topic; created if it does not exist.
-    partition
-        Number of the partition to which `write` appends.
-    n_partitions
-        Number of partitions with which the topic is created. From 2 on, `write_to` appends to each
-        partition that the topic has.
+    Any thread may use it. File and topic are created if they do not exist, the topic with
+    `n_partitions`. `write` appends to `partition`; from 2 partitions on, `write_to` appends to each
+    one that the topic has.
 
     Raises
     ------
@@ -201,16 +183,8 @@ class SqliteAppender:
     """Appends records; each call is one transaction, durable when it returns.
 
     A call costs one sync of the disk whatever the number of records, so append many at once. A
-    record with an id is appended once, as long as the log keeps the first one.
-
-    Parameters
-    ----------
-    path
-        Path of the file; created if it does not exist.
-    topic
-        Name of the topic; created with one partition if it does not exist.
-    stream
-        Name of the log.
+    record with an id is appended once, as long as the log keeps the first one. File and topic are
+    created if they do not exist, the topic with one partition. `stream` is the name of the log.
 
     Raises
     ------

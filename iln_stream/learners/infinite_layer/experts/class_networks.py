@@ -34,19 +34,8 @@ class ClassNetwork(ReplayedNetwork):
     """A `ReplayedNetwork` for the log loss: one logit for two classes, otherwise one for each.
 
     It predicts by two averages of its weights. The logits start at 0, so that the first predictions
-    are the classes' frequencies; so does the logit of a class that comes later.
-
-    Parameters
-    ----------
-    shape
-        Sizes and pace.
-    pace
-        How it forgets.
-    ring
-        The events, also those of other networks; targets are the classes' indices.
-    key
-        Seeds the weights and the draws.
-
+    are the classes' frequencies; so does the logit of a class that comes later. The ring has the
+    events, also those of other networks; targets are the classes' indices.
     """
 
     def __init__(self, shape: Shape, pace: Pace, ring: ReplayRing, key: int) -> None:
@@ -114,21 +103,8 @@ class ClassNetworks(Part):
     """Networks trained by stochastic gradients of the log loss, on each event and on past ones.
 
     Like `ReplayedNetworks`, but they predict probabilities. Of two classes the last two labels are
-    inputs, too, where labels depend on the ones before them.
-
-    Parameters
-    ----------
-    networks
-        Sizes and paces of each network, by name.
-    size
-        Events in the ring that the networks replay.
-    inputs, memory
-        Of the learner that they belong to.
-    key
-        Two words that seed weights and draws.
-    every
-        After the first `EARLY` events they take a step at each so many-th event only.
-
+    inputs, too, where labels depend on the ones before them. `key`, two words, seeds weights and
+    draws. After the first `EARLY` events they take a step at each `every`-th event only.
     """
 
     kept = ("n_classes", "wakes_at")

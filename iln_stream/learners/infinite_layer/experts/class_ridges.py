@@ -18,16 +18,9 @@ from iln_stream.learners.infinite_layer.memory import Memory
 class ClassRidges(RLSBank):
     """Experts f_kc(v) = theta_kc.phi_k(v), fitted to 1 where the class is c and 0 elsewhere.
 
-    All classes share the units and the covariance of an expert, so one more class costs O(D). A
-    new class has theta = 0, as its ridge regression on past events would give.
-
-    Parameters
-    ----------
-    specs
-        Descriptions of the K experts.
-    n_units
-        R, the number of hidden units of each; 0 for linear experts.
-
+    All classes share the units and the covariance of an expert, so one more class costs O(D). A new
+    class has theta = 0, as its ridge regression on past events would give. An expert has R =
+    `n_units` hidden units, or 0 if it is linear.
     """
 
     scored = False

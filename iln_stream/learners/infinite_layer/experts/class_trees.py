@@ -26,13 +26,7 @@ MOST_CLASSES = 64
 class ClassTrees(Part):
     """Ten trees; a leaf is split, by the best of 32 random splits, when 20 events wait in it.
 
-    Parameters
-    ----------
-    memory
-        Of the learner that it belongs to; it counts the events.
-    key
-        Seeds the draws, which are a function of it and of the number of the event.
-
+    Draws are a function of `key` and of the number of the event.
     """
 
     kept = (

@@ -18,15 +18,9 @@ class ForgettingRLS(Sleeper):
     """Another expert's features, with its own weights, which forget.
 
     Recursive least squares on blocks of 32 features, at a tenth of the cost of the exact one. It
-    restarts from the other expert's weights whenever that expert's units were redrawn.
-
-    Parameters
-    ----------
-    bank, k
-        The expert that it follows: the k-th of a bank.
-    forgetting
-        lambda: the weight of the past is multiplied by this at each event.
-
+    restarts from the other expert's weights whenever that expert's units were redrawn. It follows
+    the k-th expert of a bank. The weight of the past is multiplied by `forgetting`, lambda, at each
+    event.
     """
 
     names = ("forgetting-rls",)

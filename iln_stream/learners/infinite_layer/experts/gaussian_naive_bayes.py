@@ -18,12 +18,6 @@ class GaussianNaiveBayes(Part):
 
     It is sure of too much where inputs depend on each other, but ranks events early: the means of a
     rare class need fewer events than a boundary around it.
-
-    Parameters
-    ----------
-    inputs, memory
-        Of the learner that it belongs to.
-
     """
 
     names = ("naive-bayes",)

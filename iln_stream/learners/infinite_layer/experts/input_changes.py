@@ -27,15 +27,7 @@ class InputChanges(Part):
 
     The means are over the last 1, 4, 16 and 64 events of the memory: a class may depend on whether
     a price rises, or is above that of the last day. Where labels are late, they are of the events
-    whose labels were known at the prediction.
-
-    Parameters
-    ----------
-    inputs, memory
-        Of the learner that it belongs to.
-    key
-        Two words that seed all randomness.
-
+    whose labels were known at the prediction. `key`, two words, seeds all randomness.
     """
 
     names = ("changes", "trees")

@@ -34,19 +34,10 @@ class Neighbours(Expert):
 
     `median`, the median target of events with about the same predicted mean; `neighbours`, that of
     the events nearest in the relevant inputs; and `nearest-as-of`, the target of the event whose
-    inputs had the most similar deviations, by the statistics as of that event. In the last case
-    the target, too, is scaled as of its event: in a population that grows as a whole, past events
-    that were large for their time indicate the target of one that is large now.
-
-    Parameters
-    ----------
-    mean
-        Predicts the mean.
-    ridges, k
-        The expert whose gradients tell which inputs are relevant: the k-th of these.
-    inputs, memory
-        Of the learner that it belongs to.
-
+    inputs had the most similar deviations, by the statistics as of that event. In the last case the
+    target, too, is scaled as of its event: in a population that grows as a whole, past events that
+    were large for their time indicate the target of one that is large now. `mean` predicts the
+    mean; the gradients of the k-th of the `ridges` tell which inputs are relevant.
     """
 
     names = ("median", "neighbours", "nearest-as-of")

@@ -31,13 +31,8 @@ class PastClasses(Part):
     - `rates-20`, `rates-200`: how often each class came lately.
 
     Where labels are late, the last class is the last one that was known at the prediction, and a
-    period is longer than the delay. An event of weight 0 has no class.
-
-    Parameters
-    ----------
-    memory
-        Of the learner that it belongs to; it counts the events.
-
+    period is longer than the delay. An event of weight 0 has no class. The memory counts the
+    events.
     """
 
     names = ("no-change", "successors", "seasonal", "rates-20", "rates-200")

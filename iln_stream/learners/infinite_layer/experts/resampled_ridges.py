@@ -46,17 +46,7 @@ class FeatureResampler(Part):
 
     After a change of the level or scale of the target or of an input, the memory's older events
     would teach a candidate the wrong level. So candidates wait until there are 1024 newer events,
-    or as many as there were older ones, and learn only those.
-
-    Parameters
-    ----------
-    bank
-        The experts.
-    inputs, target, memory
-        Of the learner that they belong to.
-    key
-        Two words that seed the draws.
-
+    or as many as there were older ones, and learn only those. `key`, two words, seeds the draws.
     """
 
     kept = (
@@ -253,17 +243,7 @@ GRADIENTS = 500.0
 class ResampledRidges(Sleeper):
     """Ridge experts on random features, whose units are redrawn from what was learned.
 
-    Parameters
-    ----------
-    bank
-        The experts.
-    inputs, target, memory
-        Of the learner that they belong to.
-    key
-        Two words that seed the draws.
-    resampled
-        Whether units are redrawn; otherwise the first ones are the last.
-
+    `key`, two words, seeds the draws; if not `resampled`, the first units are the last.
     """
 
     kept = ("agop",)

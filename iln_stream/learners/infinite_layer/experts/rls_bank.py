@@ -49,17 +49,6 @@ class WeightDistribution:
     later the average outer product of the learned function's gradients [^1]: units are drawn where
     the function varies.
 
-    Parameters
-    ----------
-    activation
-        "cos" or "relu".
-    bandwidth
-        g: larger is wigglier.
-    sparse
-        Whether a unit uses 2 or 4 inputs, alternately, rather than all.
-    recent
-        Whether the last targets are inputs too.
-
     References
     ----------
     [^1]: A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin. Mechanism for feature learning in
@@ -68,9 +57,9 @@ class WeightDistribution:
     """
 
     activation: Literal["cos", "relu"]
-    bandwidth: float
-    sparse: bool
-    recent: bool = False
+    bandwidth: float  # g: larger is wigglier
+    sparse: bool  # whether a unit uses 2 or 4 inputs, alternately, rather than all
+    recent: bool = False  # whether the last targets are inputs too
 
     def draw(
         self, size: int, agop: NDArray[np.float64], n_lags: int, rng: np.random.Generator
@@ -127,28 +116,13 @@ HUBER = 2.0
 
 
 class RLSSpec(NamedTuple):
-    """Description of a ridge expert: ridge regression on random features, or linear if no prior.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    prior
-        The law of its hidden units.
-    recent
-        Whether the last targets are inputs too.
-    forgetting
-        lambda: the weight of the past is multiplied by this at each event.
-    renewed
-        Whether it continues to be redrawn once the memory has lost history.
-
-    """
+    """Description of a ridge expert: ridge regression on random features, or linear if no prior."""
 
     name: str
-    prior: WeightDistribution | None
-    recent: bool = False
-    forgetting: float = 1.0
-    renewed: bool = False
+    prior: WeightDistribution | None  # the law of its hidden units
+    recent: bool = False  # whether the last targets are inputs too
+    forgetting: float = 1.0  # lambda: the weight of the past is multiplied by this at each event
+    renewed: bool = False  # whether it continues to be redrawn once the memory has lost history
 
 
 class RLSState(NamedTuple):

@@ -17,14 +17,6 @@ class ShrinkingGradientExpert(Expert):
     The ridges solve for their weights; this expert only follows the gradient, at a constant step:
     it is far cheaper, and never settles. It reports ||alpha||_1 and shrinks, the quantities of the
     theory.
-
-    Parameters
-    ----------
-    n_units
-        R.
-    seed
-        Seeds the units.
-
     """
 
     names = ("first-order",)

@@ -41,13 +41,8 @@ class SleepingExperts(Expert):
     While they rest, they neither predict nor learn. When the error doubles, they begin anew without
     any past: what they knew, and what the memory holds, is of the concept that has ended. They then
     learn the new one from its first events, faster than experts that have to unlearn the old one.
-
-    Parameters
-    ----------
-    experts
-        By the names under which their states are kept; they predict, learn, and begin anew in this
-        order.
-
+    They are by the names under which their states are kept; they predict, learn, and begin anew in
+    this order.
     """
 
     kept = ("resting", "share", "n_learned", "n_alarms")

@@ -15,25 +15,14 @@ Array = NDArray[np.float64]
 
 
 class StepRuns(NamedTuple):
-    """A pass over T events at each of n steps.
+    """A pass over T events at each of n steps."""
 
-    Parameters
-    ----------
-    f
-        f_t(x_t), (n, T).
-    E
-        The estimates of it by which the learner learned, (n, T).
-    psi, draws
-        Evaluations of psi and draws of w in the pass.
-    n_shrinks
-        How often each step's run shrank; None: the learner never shrinks.
-
-    """
-
-    f: Array
-    E: Array
+    f: Array  # f_t(x_t), (n, T)
+    E: Array  # the estimates of it by which the learner learned, (n, T)
+    # psi, draws: evaluations of psi and draws of w in the pass
     psi: int
     draws: int
+    # how often each step's run shrank; None: the learner never shrinks
     n_shrinks: NDArray[np.int64] | None = None
 
 

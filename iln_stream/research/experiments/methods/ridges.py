@@ -9,15 +9,8 @@ Array = NDArray[np.float64]
 def ridge(Phi: Array, y: Array, penalty: float) -> Array:
     """Return the w, shape (M,), that minimises ||Phi w - y||^2 + penalty ||w||^2.
 
-    Solves the smaller of the systems of M and of n equations.
-
-    Parameters
-    ----------
-    Phi, y
-        Features (n, M) and targets (n,).
-    penalty
-        Positive.
-
+    Solves the smaller of the systems of M and of n equations. Phi has the shape (n, M), y (n,), and
+    the penalty is positive.
     """
     n, M = Phi.shape
     if n >= M:
