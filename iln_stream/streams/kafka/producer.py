@@ -297,6 +297,11 @@ def _remedy(error: BaseException) -> str:
     told = _told(error)
     if "sizetoolarge" in told:
         return "; raise max.message.bytes of the topic (a dead letter needs up to 300 kB)"
+    if "invalidproducerepoch" in told:
+        return (
+            "; the process stood still until its transaction expired, or another one now publishes "
+            "the same predictions: start one of them again"
+        )
     return f"; {denied(error)}" if "authorizationfailed" in told else ""
 
 
