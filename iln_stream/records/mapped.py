@@ -187,8 +187,8 @@ class MappedDecoder:
         self._crosses = tuple((cross, cross.split(CROSS)) for cross in mapping.crosses)
         self._as_texts = learner_inputs == "record"
         self._shaped: Callable[[Any], dict[str, Any]] = dict if self._as_texts else one_hot
-        has_lags = mapping.lags or mapping.rolling_means
-        self._lags = Lags(mapping.lags, mapping.rolling_means) if has_lags else None
+        made = Lags(mapping.lags, mapping.rolling_means, filled=bool(mapping.series))
+        self._lags = made if made.names else None
         self._made = {} if self._lags is None else dict(self._lags.names)
         self._level: Level | None = None
         if mapping.series and mapping.target_is_input and labels == "number":

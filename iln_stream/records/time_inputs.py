@@ -138,6 +138,9 @@ class Lags:
     ----------
     lags, means
         Numbers of records by column.
+    filled
+        Whether the present value takes the place of a lag that is missing. Next to other series a
+        missing one would count as 0, and a lag that all begin to have at once as far from usual.
 
     Examples
     --------
@@ -151,7 +154,14 @@ class Lags:
 
     """
 
-    def __init__(self, lags: Mapping[str, Sequence[int]], means: Mapping[str, Sequence[int]]):
+    def __init__(
+        self,
+        lags: Mapping[str, Sequence[int]],
+        means: Mapping[str, Sequence[int]],
+        *,
+        filled: bool = False,
+    ) -> None:
+        self._filled = filled
         self._made: dict[str, list[tuple[str, int, bool]]] = {}
         self._depths: dict[str, int] = {}
         for name in dict.fromkeys((*lags, *means)):
@@ -183,7 +193,10 @@ class Lags:
             self._now[name] = now = x.get(name, nan)
             for key, k, is_mean in wanted:
                 if not is_mean:
-                    if k <= n and (value := before[n - k]) == value:
+                    value = before[n - k] if k <= n else nan
+                    if self._filled and value != value:
+                        value = now
+                    if value == value:
                         made[key] = value
                 elif (mean := _mean([*before[max(0, n - k + 1) :], now])) is not None:
                     made[key] = mean

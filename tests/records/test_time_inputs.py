@@ -33,6 +33,19 @@ def test_lags_are_those_of_the_series(values, lags, window):
         assert found == {name: each for name, each in expected.items() if each is not None}
 
 
+@given(series, st.integers(1, 30))
+def test_a_lag_that_is_missing_may_be_the_present_value(values, lag):
+    """Of one among several series, from the first record on; a present value that is missing, too,
+    takes no place, and lags that are known stay."""
+    plain, filled = (Lags({"a": [lag]}, {}, filled=each) for each in (False, True))
+    for value, found, other in zip(
+        values, inputs(plain, values), inputs(filled, values), strict=True
+    ):
+        assert other == ({} if value is None else {f"a.lag_{lag}": value}) | found
+    fresh = filled.fresh()
+    assert fresh({"a": 3.0}) == {f"a.lag_{lag}": 3.0}
+
+
 @given(series, series)
 def test_lags_go_on_after_a_restart(before, after):
     """A restored state continues as if there had been no restart."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -178,6 +179,13 @@ class ChangeOfTarget(OtherTarget):
         self._last = 0.0
 
     @property
+    def background(self) -> Callable[..., list[dict[Any, float]]]:
+        """The regressor's `background(n)`; if it has one."""
+        inner: Any = self.regressor
+        found: Callable[..., list[dict[Any, float]]] = inner.background
+        return found
+
+    @property
     def explain_one(self) -> Callable[..., Explanation]:
         """As the regressor's `explain_one(x, background)`, of the later value; if it has one."""
         inner: Any = self.regressor
@@ -226,10 +234,11 @@ class RatioToLevel(OtherTarget):
     """Lets a regressor learn several series in multiples of the level of each.
 
     A series of about 10 and one of about 1,000 are the same to it. Each event has the level of its
-    series as an input, of which the regressor gets the logarithm. It gets the values of the series
-    divided by the level, at most 1,000, and learns the later value in the same way; predictions and
-    intervals are of the value. While the level is 0, as all values so far were, 0 is predicted and
-    nothing is learned.
+    series as an input, of which the regressor gets the logarithm. It gets the asinh of the values
+    of the series divided by the level, at most 1,000: factors, such as those of a weekday, add up,
+    and zeros do no harm. It learns the later value in the same way; predictions and intervals are
+    of the value. A mean on that scale is less than that of skewed values. While the level is 0, as
+    all values so far were, 0 is predicted and nothing is learned.
 
     Parameters
     ----------
@@ -249,10 +258,12 @@ class RatioToLevel(OtherTarget):
     >>> model = RatioToLevel(dummy.StatisticRegressor(stats.Mean()), "sold", "sold.level")
     >>> for level in (10.0, 1000.0):
     ...     model.learn_one({"sold": level, "sold.level": level}, 1.5 * level)
-    >>> model.predict_one({"sold": 300.0, "sold.level": 200.0})
+    >>> round(model.predict_one({"sold": 300.0, "sold.level": 200.0}), 6)
     300.0
 
     """
+
+    state_version = 2
 
     def __init__(self, regressor: base.Regressor, column: str, level: str) -> None:
         super().__init__(regressor, column)
@@ -272,6 +283,8 @@ class RatioToLevel(OtherTarget):
         return inputs
 
     def _back(self, value: float, origin: float) -> float:
+        if math.isfinite(value):  # what is broken remains so
+            value = math.sinh(max(-_MOST, min(_MOST, value)))
         return value * origin
 
     def _seen(self, y: float, origin: float) -> float | None:
@@ -283,18 +296,23 @@ class RatioToLevel(OtherTarget):
 
         Events of a background are those of any series, by their ratios to their levels.
         """
-        inner: Any = self.regressor.explain_one
+        inner: Any = self.regressor
+        _ = inner.explain_one, inner.background
 
         def explain(
             x: Mapping[Any, float], background: Iterable[Mapping[Any, float]] | None = None
         ) -> Explanation:
             with self._turn:
                 origin = self._origin(x)
-                if background is not None:
+                inputs = self._inputs(x, origin)
+                if background is None:
+                    background = inner.background() or [inputs]
+                else:
                     background = [self._inputs(each, self._origin(each)) for each in background]
-                found = inner(self._inputs(x, origin), background)
-                parts = {name: part * origin for name, part in found.contributions.items()}
-                return Explanation(found.prediction * origin, found.baseline * origin, parts)
+                of_value: Any = SimpleNamespace(
+                    predict_one=lambda each: self._back(float(inner.predict_one(each)), origin)
+                )
+                return explain_one(of_value, inputs, background)
 
         return explain
 
@@ -315,11 +333,11 @@ class RatioToLevel(OtherTarget):
 
 
 def _ratio(value: float, level: float) -> float:
-    """Return a value in multiples of a level."""
-    return max(-_MOST, min(_MOST, value / level)) if level else 0.0
+    """Return the asinh of a value in multiples of a level."""
+    return max(-_MOST, min(_MOST, math.asinh(value / level))) if level else 0.0
 
 
-_MOST = 1_000.0
+_MOST = math.asinh(1_000.0)
 """A ratio is at most so large: the first values of a series may be tiny."""
 
 

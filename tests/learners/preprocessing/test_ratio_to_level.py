@@ -1,6 +1,6 @@
 """RatioToLevel: one regressor for series of different levels."""
 
-from math import log
+from math import asinh, inf, isnan, log, nan, sinh
 
 import pytest
 from river import dummy, linear_model, stats
@@ -52,16 +52,17 @@ def test_series_of_different_levels():
 
 @pytest.mark.parametrize("wrap", [fast, lambda: ChangeOfTarget(fast(), "y")])
 def test_prediction_interval_and_token_are_of_the_value(wrap):
-    """The regressor sees x and y divided by the level: its own predictions and intervals, times
-    the level, also where it learns a change of the ratio; and with its token."""
+    """The regressor sees asinh of x and y divided by the level: its own predictions and intervals
+    are taken back, also where it learns a change; and with its token."""
     model, inner = RatioToLevel(wrap(), "y", "y.level"), wrap()
     for (x, y), (y_pred, low, high) in zip(events(60), answers(model, 60), strict=True):
         level = x["y.level"]
-        seen = x | {"y": x["y"] / level, "y.lag_1": x["y.lag_1"] / level, "y.level": log(level)}
+        seen = {name: asinh(x[name] / level) for name in ("y", "y.lag_1")}
+        seen = x | seen | {"y.level": log(level)}
         value, token = inner.predict_token(seen)
-        assert y_pred == value * level
-        assert (low, high) == tuple(end * level for end in inner.predict_interval(seen, 0.8))
-        inner.learn_token(seen, token, y / level)
+        assert y_pred == sinh(value) * level
+        assert (low, high) == tuple(sinh(end) * level for end in inner.predict_interval(seen, 0.8))
+        inner.learn_token(seen, token, asinh(y / level))
 
 
 def test_zeros_and_negative_values():
@@ -71,15 +72,27 @@ def test_zeros_and_negative_values():
     model.learn_one({"y": 0.0, "y.level": 0.0}, 5.0)
     assert model.predict_one({"y": 0.0, "y.level": 0.0}) == 0.0
     model.learn_one({"y": -4.0, "y.level": 4.0}, -8.0)
-    assert model.predict_one({"y": -3.0, "y.level": 3.0}) == -6.0
+    assert model.predict_one({"y": -3.0, "y.level": 3.0}) == pytest.approx(-6.0)
     model.learn_one({"y": 1e-9, "y.level": 1e-9}, 1e9)
-    assert model.predict_one({"y": 1.0, "y.level": 1.0}) == pytest.approx(499.0)
-    assert model.predict_one({"y": -1.0}) == pytest.approx(499.0)  # no level: the present size
+    mean = sinh((asinh(-2.0) + asinh(1000.0)) / 2.0)
+    assert model.predict_one({"y": 1.0, "y.level": 1.0}) == pytest.approx(mean)
+    assert model.predict_one({"y": -1.0}) == pytest.approx(mean)  # no level: the present size
 
 
-def test_explanations_are_in_the_unit_of_the_series():
+@pytest.mark.parametrize(("own", "expected"), [(900.0, 2000.0), (-900.0, -2000.0), (inf, inf)])
+def test_a_regressor_far_off_is_at_most_1000_levels_away(own, expected):
+    """sinh makes no overflow of it; what is not finite remains so, that the loop can see it."""
+    model = RatioToLevel(dummy.StatisticRegressor(stats.Mean()), "y", "y.level")
+    model.regressor.predict_one = lambda x: own
+    assert model.predict_one({"y": 2.0, "y.level": 2.0}) == pytest.approx(expected)
+    model.regressor.predict_one = lambda x: nan
+    assert isnan(model.predict_one({"y": 2.0, "y.level": 2.0}))
+
+
+@pytest.mark.parametrize("wrap", [fast, lambda: ChangeOfTarget(fast(), "y")])
+def test_explanations_are_in_the_unit_of_the_series(wrap):
     """They sum to the prediction, with any background, and inputs keep their names."""
-    model = RatioToLevel(fast(), "y", "y.level")
+    model = RatioToLevel(wrap(), "y", "y.level")
     for x, y in events(100):
         model.learn_one(x, y)
     seen = [x for x, _ in events(20)]
