@@ -22,7 +22,7 @@ LAYOUTS = {
     "iln_stream.ContestRegressor": (1, "e2fb7fad0a662b10"),
     "iln_stream.GrowingPool": (1, "e791ec6c1c57426d"),
     "iln_stream.GrowingPoolIterate": (1, "9da8eaf80496655a"),
-    "iln_stream.InfiniteLayerClassifier": (6, "973d2677eb0752f5"),
+    "iln_stream.InfiniteLayerClassifier": (6, "54dea79840608f93"),
     "iln_stream.InfiniteLayerRegressor": (6, "01ae23d33d760524"),
     "iln_stream.KeyedRegressor": (1, "2de88641895f71db"),
     "iln_stream.KeysInMemory": (1, "83cd612fe8134b08"),
