@@ -101,8 +101,11 @@ class Loss(NamedTuple):
 
     def learned_again(self, n_events: int) -> str:
         """Return a sentence on a completed rebuild that learned `n_events`."""
-        before = "can not be read" if self.n_before is None else f"had {self.n_before}"
-        return f"{self.where}: learned {n_events} events; the state before {before}"
+        n = self.n_before
+        before = "can not be read" if n is None else f"had {n}"
+        more = n is not None and n < n_events
+        hint = "; what an earlier rebuild left out needs the same --skip again" * more
+        return f"{self.where}: learned {n_events} events; the state before {before}{hint}"
 
 
 class RebuildPositions:

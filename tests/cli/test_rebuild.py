@@ -33,6 +33,8 @@ def test_until_and_skip(broker, topic, command, tmp_path, caplog):
     assert any(each.startswith("the rebuilt learner: MAE ") for each in caplog.messages)
     rebuilt = saved(tmp_path, topic)
     assert (rebuilt.header.positions, rebuilt.n_events) == ({(topic, 0): 40}, 36)
+    assert command("rebuild", *shared).code == 0
+    assert "had 36; what an earlier rebuild left out needs the same --skip" in caplog.text
 
 
 @pytest.mark.parametrize(
