@@ -36,6 +36,7 @@ class EventOrder(Listener):
         self._refuses = refuses
         self._one_series = one_series
         self._n_turns = self._n_passed = 0
+        self._begins_again = False  # two in a row, by half of the time that has passed
         self._passed = -inf  # two events in a row reached it: one dated 2099 does not
         self._before: tuple[int, float] | None = None
         self._example = ""
@@ -59,7 +60,6 @@ class EventOrder(Listener):
             turns = time <= self._before[1]
             self._n_turns += turns
             self._n_passed += turns or time <= self._passed
-            self._passed = max(self._passed, min(time, self._before[1]))
         if self._before is not None and time < self._before[1]:
             self.n_older += 1
             if not self._example:
@@ -67,12 +67,16 @@ class EventOrder(Listener):
                 self._example = (
                     f"record {step.offset} ({_text(time)}) after record {offset} ({_text(before)})"
                 )
+        pair = sorted((time, self._before[1] if self._before else -inf))
+        falls = 2 * (self._passed - pair[1]) > self._passed - self.first
+        self._begins_again |= falls and self._refuses and self.n > _EVERY
+        self._passed = max(self._passed, pair[0])
         self._before = step.offset, time
         if self.n % _EVERY == 0:
             self.check()
 
     def check(self) -> str | None:
-        """Return what is wrong with the order, if more than 1 % of the events are out of it.
+        """Return what is wrong, if over 1 % of the events are out of order, or times begin anew.
 
         Raises
         ------
@@ -98,7 +102,7 @@ class EventOrder(Listener):
                 'series = "shop,article". If it is one series, sort its records by time, skip '
                 "repeats by their ids (recent_ids), or unset time_field if its clock is coarse"
             )
-        return problem if self.n_older > _FEW * self.n else None
+        return problem if self._begins_again or self.n_older > _FEW * self.n else None
 
 
 def _text(time: float) -> str:

@@ -664,6 +664,15 @@ def test_a_run_that_learns_nothing(command, tmp_path):
     with pytest.warns(IlnWarning, match="no label is in one of 60 events: 'load' is absent"):
         assert command(*RUN, "a.csv", "--target", "load").code == 3
     (tmp_path / "b.csv").write_text(text(["at", "load"], [ISO, [1.5, *[""] * (N - 1)]]))
+def test_files_that_were_joined(command, tmp_path):
+    """Where times begin again, one event is older than the one before, and a run says so."""
+    hours = [f"{DAY + dt.timedelta(hours=i):%Y-%m-%d %H:%M}" for i in range(300)]
+    (tmp_path / "a.csv").write_text(text(["at", "load"], [hours[100:] + hours[:100], range(300)]))
+    command("inspect-source", "a.csv")  # from the first command on, warnings go to the log
+    with pytest.warns(IlnWarning, match="1 of 300 events are older than the event before"):
+        command(*RUN, "a.csv", "--target", "load", "--time-field", "at")
+
+
     assert command(*RUN, "b.csv", "--target", "load").code == 0
     records = [{"id": f"a{i}", "x": {"a": i}} for i in range(N)]
     records += [{"id": f"A{i}", "y": i} for i in range(N)]

@@ -59,6 +59,14 @@ def test_a_few_old_events_are_no_problem():
     assert (order.n_older, order.check()) == (1, None)
 
 
+@pytest.mark.parametrize("refuses", [True, False])
+def test_times_that_begin_again(refuses):
+    """Of a file, two events in a row of long ago are warned of; logs may be read so."""
+    order = EventOrder("h.csv", refuses=refuses)
+    learn_all(order, steps([*map(float, range(999)), 5.0, 6.0]))
+    assert (order.n_older, order.check() is None) == (1, not refuses)
+
+
 def of_series(n_series, n, *, batch=1):
     """Return the times of series that share a stream: hourly, in batches of hours."""
     hours = range(0, n // n_series, batch)
