@@ -19,6 +19,7 @@ _PARTS = re.compile(
 )
 _SPREADSHEET = re.compile('="(?P<cell>.*)"|\'(?=[-+\\d.])')
 """How spreadsheets keep a number as text."""
+_ABOUT = re.compile(r"\A(?:~|\N{ALMOST EQUAL TO}|(?:ca|approx|circa|about)\b\.?)\s*", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"([^\w(]*)\((.+)\)")
 _CURRENCIES = frozenset(WORDS["currencies"])
 _SCALES = {
@@ -69,9 +70,7 @@ Amount(value=69210.0, unit=''), Amount(value=10951.0, unit='EUR'))
     (None, None, None)
 
     """
-    text = (
-        _SPREADSHEET.sub(r"\g<cell>", text.strip()).translate(_MINUS).lstrip("~\N{ALMOST EQUAL TO}")
-    )
+    text = _ABOUT.sub("", _SPREADSHEET.sub(r"\g<cell>", text.strip())).translate(_MINUS)
     negative = (inside := _IN_BRACKETS.fullmatch(text)) is not None
     parts = _PARTS.fullmatch("".join(map(str.strip, inside.groups())) if inside else text)
     if parts is None:

@@ -287,7 +287,7 @@ FILES = {
         TEMP, [f"{1 + i // 60} h {i % 60} min" if i % 3 else f"{i + 60} min" for i in range(N)]]),
         {"types": {"temp": "number", "load": "duration"}}),
     "text of a spreadsheet": ("a.csv", text(["temp", "load"], [
-        [f'="{v}"' for v in TEMP], [f"~{int(v)}" for v in LOAD]]),
+        [f'="{v}"' for v in TEMP], [f"{('~', 'ca. ')[i % 2]}{int(LOAD[i])}" for i in range(N)]]),
         {"types": {"temp": "amount", "load": "amount"}}),
     "ticks": ("a.csv", text(["at", "load"], [
         [639_054_576_000_000_000 + 36_000_000_000 * i for i in range(N)], LOAD]),
@@ -532,6 +532,7 @@ def test_the_year_of_a_long_file(command, tmp_path):
         ("a.txt", 9 * b"1.5 1:7.25 2:0.5\n", "is in LIBSVM's form"),
         ("a.txt", b"lines\n" + b"".join(b"text-%d\n" % i for i in range(60)), "no field can be"),
     ],
+        ("a.json", b'{"of": {"rows": [%b[1]]}}' % (99 * b"[1, 2],"), "its 'of' has several"),
 )
 def test_what_is_no_file_of_records(file, content, error, command, tmp_path):
     """It is refused with what to do, and no nonsense is proposed."""

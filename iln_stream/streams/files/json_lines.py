@@ -250,12 +250,12 @@ class JsonArraySource(IteratorSource):
                 k for k in lists if isinstance(several[k], list) and isinstance(several[k][0], dict)
             ]
             columns = any(isinstance(v, list) for v in several.values())
-            if rows or columns or len(several) == len(found) > 1:
+            if rows or columns or len(several) == len(found) > 1 or n > 100 * len(found):
                 jq = f"with `jq -c '.{rows[0]}[]' {file.name}`, or " if rows else ""
                 raise SourceError(
-                    f"{file} is one object, and its {[*rows, *lists][0]!r} has several values: "
-                    f"write a record in each line, {jq}with pandas, to_json(orient='records', "
-                    "lines=True)"
+                    f"{file} is one object, and its {[*rows, *lists, *found][0]!r} has several "
+                    f"values: write a record in each line, {jq}with pandas, "
+                    "to_json(orient='records', lines=True)"
                 )
             found = [found]
         payloads = (e if isinstance(e, dict) else json.dumps(e).encode() for e in found)
