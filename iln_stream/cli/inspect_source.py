@@ -19,13 +19,13 @@ from iln_stream.records.decoding import MOST_INPUTS, shorten
 from iln_stream.records.envelopes import envelope_of
 from iln_stream.records.fields import FieldMapping, common_field, ids_of_labels, late_labels
 from iln_stream.records.guessed_notation import guessed_notation
-from iln_stream.records.inspected import Field
+from iln_stream.records.inspected import Field, Why
 from iln_stream.records.inspection import inspect_fields
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import flatten, parse_json
-from iln_stream.records.proposed_forecasts import lags_of, series_of
+from iln_stream.records.proposed_forecasts import differ, lags_of, series_of
 from iln_stream.records.proposed_settings import as_toml, proposed, remarks
-from iln_stream.records.totals import without_totals
+from iln_stream.records.totals import n_repeated, without_totals
 from iln_stream.records.values import Notation
 from iln_stream.records.where import Where
 from iln_stream.service import parser_of, source_stream
@@ -172,6 +172,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     roles = proposed(shown, fields_given)
     forecasts = _forecasts(settings, found, shown, roles)
     series = () if settings.horizon else forecasts.pop("series", ())
+    steps_differ = forecasts.pop("differ", False)
     chosen = {
         "source": settings.source,
         **({"start": "earliest"} if stream.needs_start or labels_need_start else {}),
@@ -206,6 +207,12 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
             f"# There is a series for each {' and '.join(series)}: to forecast each from its own "
         )
         _print(out, text + "past, give --horizon, such as 24h.", soft_wrap=True)
+    if steps_differ:
+        text = "# The time between records differs: give horizon as a time, such as 24h."
+        _print(out, text, soft_wrap=True)
+    if not repeats and (n_again := n_repeated([*map(flatten, found)])):
+        text = f"# {n_again:,} of {len(found):,} records came before, as where exports overlap, "
+        _print(out, text + "and a run learns each again: leave them out.", soft_wrap=True)
     for remark in remarks(shown, fields_given, n_read, labels_by_id=late is not None):
         _print(out, f"# {remark}", soft_wrap=True)
 
@@ -346,7 +353,7 @@ def _forecasts(
 ) -> dict[str, Any]:
     """Return the settings of forecasts: the horizon as it was given, series, lags and means.
 
-    Without a horizon, only series.
+    Without a horizon, only series. `differ` says that its number of records is no fixed time.
     """
     if not roles.keys() >= {"target", "time_field"}:
         return _given(settings, ("horizon",))
@@ -361,15 +368,18 @@ def _forecasts(
     if not settings.horizon:
         return {} if _learner(shown) else {"series": series}
     ahead = [(each.steps, each.seconds or 0.0) for each in map(Horizon.of, settings.horizon)]
+    no_time = any(steps for steps, _ in ahead) and differ(times)
     chosen = {"horizon": settings.horizon, **({"series": series} if series else {})}
     if _learner(shown):  # classes have no lags
         return chosen | _given(settings, ("lags", "rolling_means"))
     lags, means = lags_of(times, roles.get("time_features", ()), ahead)
     return {
         **chosen,
+        **({"differ": True} if no_time else {}),
+        **({"forecast": "change"} if any(e.note == Why.METER for e in shown) else {}),
         **({} if settings.lags else {"lags": {roles["target"]: lags}}),
         **({"rolling_means": {roles["target"]: means}} if means else {}),
-        **_given(settings, ("lags", "rolling_means")),
+        **_given(settings, ("lags", "rolling_means", "forecast")),
     }
 
 

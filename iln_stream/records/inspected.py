@@ -30,11 +30,13 @@ class Why(StrEnum):
     LABEL_BY_GUESS = "a guess: "
     HARDLY = "texts that hardly repeat"  # it is neither a number nor a class
     DIGITS = "classes with digits"
-    SPELLINGS = "classes that differ in capitals or blanks"
+    SPELLINGS = "classes that differ in capitals or blanks, or .0"
+    METER = "rises as the counts of a meter do: its change is learned (forecast)."  # a note
     CLASS_OR_NULL = "a class, or no value"
     # Categories:
     BY_NAME = "a code by its name"
     BY_LABELS = "a code by its labels"
+    VARIANTS = "values that differ in capitals or blanks, or .0"
     ALSO_TEXTS = "numbers and other text"
     # Ignored:
     FREE = "free text"
@@ -81,6 +83,7 @@ class Field(NamedTuple):
     # widest: what is a sentinel of another field is one here.
     apart: str | None = None
     place: int = 0  # where it stands among the fields that make the time
+    note: str = ""  # what else is odd about its values, as the rest of a sentence
     grouped: str = ""  # as what marks are read that may be the other one: decimals, or thousands
 
     @property

@@ -3,13 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain, compress, pairwise, takewhile
-from statistics import StatisticsError, correlation
+from itertools import chain, compress, groupby, pairwise, takewhile
 from time import time as now
 from typing import Any
 
 from iln_stream.records.amounts import amount
 from iln_stream.records.codes import are_codes, are_part_numbers, have_leading_zeros, named_as_code
+from iln_stream.records.copies import is_copy, parts_of, tells
 from iln_stream.records.durations import DAY, seconds_of
 from iln_stream.records.fields import JOIN, FieldMapping
 from iln_stream.records.guessed_notation import groups, look_like_dates
@@ -31,6 +31,7 @@ from iln_stream.records.time_spans import (
     ORDERED,
     all_read_as,
     are_years,
+    counts_up,
     features_of,
     has_odd_years,
     has_weeks,
@@ -46,10 +47,12 @@ from iln_stream.records.values import (
     NULLS,
     FieldType,
     Notation,
+    are_tags,
     as_text,
     is_dressed,
     is_missing,
     is_number,
+    spelled,
 )
 from iln_stream.records.words import WORDS
 
@@ -182,14 +185,14 @@ class _Roles:
         if name not in self._fields:
             return
         each, is_label = self._fields[name], role == "label"
+        texts = {as_text(value) for value in self._present[name]}
+        if is_label and each.is_class and len({*map(spelled, texts)}) < len(texts):
+            why = Why.SPELLINGS
         if is_label and each.kinds and not each.is_number:
             has_digits = each.n_distinct > FEW and all(
                 any(map(str.isdigit, as_text(value))) for value in self._present[name]
             )
-            why = Why.DIGITS if has_digits else why
-            spelled = {as_text(value).strip().casefold() for value in self._present[name]}
-            why = Why.SPELLINGS if len(spelled) < each.n_distinct else why
-            why = why if each.is_class else Why.HARDLY
+            why = (Why.DIGITS if has_digits else why) if each.is_class else Why.HARDLY
             for text in _CLASSES & {*self._given.null_values} if each.is_class else ():
                 having = [name for name, seen in self._values.items() if text in seen]
                 if having == [name] and self._values[name].count(text) > _OFTEN * self._n:
@@ -227,7 +230,8 @@ class _Roles:
         return None, ""
 
     def _numbers(self, name: str) -> list[float | None]:
-        return [read_as(value, "number", self._given.notation) for value in self._values[name]]
+        kind = self._fields[name].type if is_dressed(self._fields[name].type) else "number"
+        return [read_as(value, kind, self._given.notation) for value in self._values[name]]
 
     def _compare(self, *, has_order: bool) -> None:
         """Ignore inputs that count the records, as a time does; name copies of the label."""
@@ -235,19 +239,37 @@ class _Roles:
         many = [each for each in fields if each.n_distinct >= FEW]
         classes = [e.name for e in self._fields.values() if e.role == "label" and e.is_class]
         for each in [*self._fields.values()]:
-            is_open = each.role == "input" and each.why != Why.AS_GIVEN and each.n_distinct <= FEW
-            if is_open and any(_tells(self._values[each.name], self._values[n]) for n in classes):
+            seen = self._values[each.name]
+            if each.n_distinct > FEW and each.n_missing:  # whether there is a value may tell
+                seen = [is_missing(value, self._given.null_values) for value in seen]
+            is_open = each.role == "input" and each.why != Why.AS_GIVEN
+            if is_open and any(tells(seen, self._values[name]) for name in classes):
                 self._set(each.name, why=Why.COPY)
         labels = [self._numbers(each.name) for each in many if each.role == "label"]
+        columns = {}
         for each in [each for each in fields if each.role == "input"]:
             numbers = self._numbers(each.name)
             repeats = FEW < each.n_distinct <= each.n / 10 and each.why != Why.AS_GIVEN
             if has_order and each.name in self._free and _counts(numbers[:1_000]):  # then gaps
                 self._set(each.name, role="ignored", type="auto", why=Why.COUNTS)
-            elif any(each in many and _is_copy(numbers, label) for label in labels):
+            elif any(each in many and is_copy(numbers, label) for label in labels):
                 self._set(each.name, why=each.why if each.why == Why.AS_GIVEN else Why.COPY)
             elif repeats and any(are_codes(numbers, label) for label in labels):
                 self._set(each.name, type="category", why=Why.BY_LABELS)
+            elif each in many and each.why != Why.AS_GIVEN:
+                columns[each.name] = numbers
+        for a, sign, b in filter(None, (parts_of(columns, label) for label in labels)):
+            self._set(a, note=f"makes the label, {a!r} {sign} {b!r}: is it known before the label?")
+        read = {e.name: [n for n in self._numbers(e.name) if n is not None] for e in many}
+        rising = [name for name, numbers in read.items() if is_monotonic(numbers)]
+        for each in [e for e in self._fields.values() if e.role == "label" and e.n >= FEW]:
+            blocks = len([*groupby(map(str, self._present[each.name]))])
+            in_blocks = 1 < blocks == each.n_distinct < each.n
+            if self._given.target_is_input:
+                self._set(each.name, note=Why.METER * counts_up(read.get(each.name, ())))
+            elif not has_order and (in_blocks if each.is_class else rising == [each.name]):
+                self._set(each.name, note="comes sorted: errors of a run in this order say little; "
+                          "shuffle what came otherwise.")  # fmt: skip
 
     def _test_weekday(self, parts: Sequence[str], label: Field) -> None:
         """Leave out the weekday of days whose label does not depend on it."""
@@ -374,29 +396,8 @@ def _counts(numbers: Sequence[float | None]) -> bool:
     return min(n, len(set(numbers))) >= _COUNTED * len(numbers) > FEW
 
 
-def _is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:
-    pairs = [(a, b) for a, b in zip(numbers, labels, strict=False) if None not in (a, b)]
-    if len(numbers) != len(labels) or len(pairs) < FEW:
-        return False
-    try:
-        return abs(correlation(*zip(*pairs, strict=True))) > _SAME_AS_LABEL
-    except (StatisticsError, OverflowError):  # one value; an infinite sum
-        return False
-
-
-def _tells(values: Sequence[Any], labels: Sequence[Any]) -> bool:
-    """Return whether each of a few values comes with one class only."""
-    pairs = {*zip(map(str, values), map(str, labels), strict=False)}
-    known = {value for value, _ in pairs}
-    n_classes = len({label for _, label in pairs})
-    are_few = len(values) == len(labels) >= FEW * len(known)
-    return are_few and 1 < n_classes <= len(pairs) == len(known)
-
-
 _COUNTED = 0.95
 """Share of records that are one more than the one before."""
-
-_SAME_AS_LABEL = 0.99999
 
 
 def _field(
@@ -442,7 +443,9 @@ def _field(
     elif are_parts:
         code = "part numbers"
         low, high = _extremes(distinct)
-    role, kind, why = _guess(present, kinds, len(distinct), code)
+    no_numbers = (str(value) for value, kind in pairs if kind not in (*NUMERIC, *DRESSED))
+    n_distinct = len(distinct if code else {*finite, *no_numbers})  # 1 is 1.0
+    role, kind, why = _guess(present, kinds, n_distinct, code)
     if dressed and role != "ignored":
         plain = any(all_read_as([n for n in numbers if n not in amounts], "number", given.notation))
         in_dress = "durations" if dressed == "duration" else "numbers in dress"
@@ -458,9 +461,14 @@ def _field(
         role, why = "input", ""
     elif role != "label" and any(map(is_total, texts)):
         why = Why.TOTALS
-    elif not (amounts or dressed) and 2 * kinds["text"] > len(present):
+    elif not dressed and 2 * n_numbers < len(pairs) and 2 * kinds["text"] > len(present):
         why = _unread_times(name, texts, why) or why
-    field = Field(name, kinds, n_missing, len(distinct), low, high, role, kind, why)
+    is_open = why in ("", "leading zeros", Why.BY_NAME, Why.ALSO_TEXTS, Why.NEW, Why.FREE)
+    if is_open and kind in ("auto", "category") and (code or kinds["text"]):
+        role, kind, why = ("input", "text", "") if are_tags(texts) else (role, kind, why)
+        if role == "input" and len({*map(spelled, texts)}) < len({*texts}):
+            why = Why.VARIANTS
+    field = Field(name, kinds, n_missing, n_distinct, low, high, role, kind, why)
     if groups(texts, other.decimal) == "maybe":
         field = field._replace(grouped="thousands")
     elif groups(texts, decimal) == "yes":
@@ -471,7 +479,7 @@ def _field(
         numeric = field.type == "number" or field.is_number
         return field._replace(n_odd=len(odd), odd=odd[0]) if numeric else field
     is_open = role == "input" and field.is_number and why != Why.AS_GIVEN
-    few = 2 < len(distinct) <= min(FEW, len(present) / 10)
+    few = 2 < n_distinct <= min(FEW, len(present) / 10)
     return field._replace(maybe_code=is_open and whole and few)
 
 

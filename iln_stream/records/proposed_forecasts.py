@@ -1,8 +1,10 @@
 """Settings of forecasts, proposed from records: which fields tell series apart, and which lags."""
 
+from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import ceil
+from statistics import mode
 from typing import Any
 
 from iln_stream.records.durations import DAY
@@ -85,3 +87,12 @@ def lags_of(
             first = season * ceil(n / season) - n
             lags |= {first + k * season + beside for k in (0, 1) for beside in (-1, 0, 1)}
     return sorted(lag for lag in lags if lag > 0), seasons
+
+
+def differ(times: Sequence[float]) -> bool:
+    """Whether the steps between times differ, and not only by nights, weekends and holidays."""
+    ordered = sorted({*times[:1_000]})  # then gaps
+    step = step_of(ordered)
+    n_odd = sum(abs(b - a - step) > step / 2 for a, b in pairwise(ordered))
+    weeks = [bisect(ordered, time + 7 * DAY) - at for at, time in enumerate(ordered)]
+    return n_odd > len(ordered) / 20 and weeks.count(mode(weeks)) < 0.7 * len(weeks)

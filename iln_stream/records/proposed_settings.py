@@ -20,6 +20,7 @@ _BY_WHY = {
     Why.DIGITS: "target = {name} has {e.n_distinct} classes, such as {low}: if they are numbers, "
     "write them without further marks, in one unit.",
     Why.SPELLINGS: "target = {name} has {e.why} alone: write each in one way.",
+    Why.VARIANTS: "{name} has {e.why} alone: write each in one way.",
     Why.LABEL_BY_NAME: "target = {name} is the label {e.why}.{others}",
     Why.LABEL_BY_GUESS: "target = {name} is {e.why}, as no name says which is the label.{others}",
     Why.DATES: "{name} has dates with the year last, such as {low}: set date_order to dmy (day "
@@ -74,6 +75,7 @@ _REMARKS: dict[str, Callable[[Field], Any]] = {
     "if that is wrong, give decimal the other one of . and ,": lambda e: (
         e.grouped and e.is_number and e.role in ("input", "label")
     ),
+    "{name} {e.note}": lambda e: e.note and e.role in ("input", "label"),
 }
 """What else to say, of which fields."""
 

@@ -18,7 +18,7 @@ def without_sentinel(field: Field, numbers: Sequence[float]) -> Field:
     """Find a number that people write for a missing value, apart from all others.
 
     Nines that are apart by more than others are from each other, and negative ones by a quarter,
-    need not repeat. Negative nines among others, and -1 before counts, are far more frequent.
+    need not repeat. Negative nines among others, and -1 before others, are far more frequent.
     """
     counted = Counter(numbers)
     ordered = sorted(counted)
@@ -40,7 +40,7 @@ def without_sentinel(field: Field, numbers: Sequence[float]) -> Field:
             field = field._replace(apart=text)
     (most, n), (_, n_next) = counted.most_common(2)
     is_code = most < 0 and _n_nines(_written(most)) > 2
-    is_code = is_code or (ordered[:2] in ([-1.0, 0.0], [-1.0, 1.0]) and most == -1.0)
+    is_code = is_code or (most == ordered[0] == -1.0 and ordered[1] >= 0)
     often = n >= _AGAIN * n_next and n >= _AGAIN and len(ordered) >= FEW
     return field._replace(sentinel=_written(most)) if is_code and often else field
 

@@ -241,6 +241,12 @@ _FEWEST_DAYS, _F = 28, 2.5
 """Days of a test, and the ratio of variances between and within weekdays from which it says so."""
 
 
+def counts_up(numbers: Sequence[float]) -> bool:
+    """Whether numbers are those of a meter: they rise, and hardly ever begin anew."""
+    steps = [b - a for a, b in pairwise(numbers)]
+    return sum(step > 0 for step in steps) > len(steps) / 2 and ordered_share(numbers) >= 0.99
+
+
 def step_of(times: Sequence[float]) -> float:
     """Return the median of the differences between different times; 0: all are the same."""
     ordered = sorted(set(times))

@@ -1,8 +1,10 @@
-"""Rows of totals among records, which are no events."""
+"""Rows among records that are no events: totals, and those that came before."""
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from keyword import iskeyword
 from math import fsum, isclose
 from typing import Any
@@ -68,6 +70,15 @@ def without_totals(
         if _are_totals(labels, [is_missing(row.get(name), nulls) for row in rows]):
             return f"{_path(name)} != null"
     return None
+
+
+def n_repeated(records: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many came before, after the same record, if a field tells most apart."""
+    rows = [*map(repr, records)]
+    pairs = Counter(pairwise(rows))
+    n = sum(n if a == b else n - 1 for (a, b), n in pairs.items())
+    distinct = [len({str(each.get(name)) for each in records}) for name in records[0]]
+    return n if n >= len(rows) / 100 and max(distinct) >= 0.9 * len({*rows}) else 0
 
 
 def _are_totals(

@@ -2,9 +2,10 @@
 
 import datetime as dt
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from math import isfinite
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -268,6 +269,22 @@ def words_of(text: str) -> dict[str, None]:
     """
     words = [found[0] for found in islice(_WORD.finditer(text.casefold()), MOST_WORDS)]
     return dict.fromkeys((*words, *map(" ".join, pairwise(words))))
+
+
+def spelled(text: str) -> str:
+    """Return a category without what people vary: capitals, blanks, and .0 after digits."""
+    return re.sub(r"(?<=\d)\.0+$", "", " ".join(text.split()).casefold())
+
+
+def are_tags(texts: Sequence[str]) -> bool:
+    """Whether texts list some of a few words, such as `red;new`, in different numbers."""
+    for mark in ";|,":
+        rows = [[part.strip(" []\"'{}()") for part in text.split(mark)] for text in texts]
+        tags = Counter(chain(*rows))
+        few = 5 * len(tags) <= tags.total() and 2 * len(tags) <= len({*texts})
+        if few and len({*map(len, rows)}) > 1 and all(any(map(str.isalpha, tag)) for tag in tags):
+            return True
+    return False
 
 
 def _amount(name: str, value: Any, kind: FieldType, notation: Notation) -> float:

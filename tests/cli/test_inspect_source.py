@@ -301,6 +301,28 @@ def test_forecasts_of_several_series(inspected, command, tmp_path):
     assert "1,008 events, 0 dead letters" in done.err
 
 
+@pytest.mark.parametrize("weekdays", [range(5), range(7)])
+def test_a_horizon_of_records(weekdays, inspected):
+    """A comment says that the time between records differs, unless only weekends are left out."""
+    days = [dt.date(2026, 1, 5) + dt.timedelta(days=i) for i in range(200)]
+    rows = [{"at": str(day), "sold": i % 7} for i, day in enumerate(days)
+            if day.weekday() in weekdays and (len(weekdays) < 7 or i % 9 % 4)]  # fmt: skip
+    done = inspected(rows, "--target", "sold", "--horizon", "3")
+    assert ("# The time between records differs" in done.out) == (len(weekdays) == 7)
+    done = inspected(rows, "--target", "sold", "--horizon", "3d")
+    assert "# The time between records differs" not in done.out
+
+
+def test_a_meter(inspected):
+    """The change is learned of what only rises but for a reset, and the comment says so."""
+    rows = [{"at": 1_767_225_600 + 3_600 * i, "kwh": i % 150 * 5.5} for i in range(200)]
+    done = inspected(rows, "--target", "kwh", "--horizon", "1")
+    assert tomllib.loads(done.out)["forecast"] == "change"
+    assert '# "kwh" rises as the counts of a meter do' in done.out
+    done = inspected(rows, "--target", "kwh", "--horizon", "1", "--forecast", "value")
+    assert tomllib.loads(done.out)["forecast"] == "value"
+
+
 def test_a_forecast_of_classes(inspected, command, tmp_path):
     """Classes have no lags; the run scores the frequencies of classes beside the learner.
 

@@ -469,6 +469,27 @@ REMARKS = {
                     'target = "load" has classes that differ in capitals or blanks'),
     "a copy of a class": (["why", "load"], [["price", ""] * 30, ["left", "stays"] * 30],
                           '"why" says what the label says'),
+    "a copy that was rounded": (["kw", "load"], [[*map(int, LOAD)], LOAD],
+                                '"kw" says what the label says'),
+    "parts of a sum": (["net", "tax", "load"], [
+        [round(v - 7 * i % 31, 1) for i, v in enumerate(LOAD)], [7 * i % 31 for i in range(N)],
+        LOAD], "\"net\" makes the label, 'net' + 'tax'"),
+    "a value of one class": (["refund", "load"], [
+        [v if i % 3 else "" for i, v in enumerate(LOAD)], ["yes" if i % 3 else "no"
+                                                           for i in range(N)]],
+        '"refund" says what the label says'),
+    "Rain and rain": (["sky", "load"], [["Rain", "rain ", "dry"] * 20, LOAD],
+                      '"sky" has values that differ in capitals or blanks, or .0 alone'),
+    "17 and 17.0": (["shop_id", "load"], [["17", "17.0", "18"] * 20, LOAD],
+                    '"shop_id" has values that differ in capitals or blanks, or .0 alone'),
+    "1 and 1.0": (["a", "load"], [TEMP, ["1", "1.0", "0"] * 20],
+                  'target = "load" has classes that differ in capitals or blanks, or .0 alone'),
+    "sorted numbers": (["a", "load"], [TEMP, sorted(LOAD)], '"load" comes sorted'),
+    "sorted classes": (["a", "load"], [TEMP, sorted(["no", "yes"] * 30)], '"load" comes sorted'),
+    "exports that overlap": (["at", "load"], [ISO[:50] + ISO[40:50], LOAD[:50] + LOAD[40:50]],
+                             "9 of 60 records came before"),
+    "-1 among others": (["a", "load"], [[-1 if i % 6 == 0 else i + 5 for i in range(N)], LOAD],
+                        '"a" is -1 at times'),
     "999.9": (["a", "load"], [[999.9 if i % 9 == 0 else v for i, v in enumerate(TEMP)], LOAD],
               '"a" is 999.9 at times'),
 }  # fmt: skip
@@ -511,6 +532,7 @@ def test_the_year_of_a_long_file(command, tmp_path):
     [
         ("a.json", b'{"data": [{"a": 1}, {"a": 2}]}', "jq -c '.data[]' a.json"),
         ("a.json", b'{"a": [1, 2], "load": [3, 4]}', "write a record in each line, with pandas"),
+        ("a.json", b'{"of": {"rows": [%b[1]]}}' % (99 * b"[1, 2],"), "its 'of' has several"),
         ("a.json", b'{"0": {"a": 1, "b": 2}, "1": {"a": 3, "b": 4}}', "its '0' has several values"),
         (
             "a.json",
@@ -532,7 +554,6 @@ def test_the_year_of_a_long_file(command, tmp_path):
         ("a.txt", 9 * b"1.5 1:7.25 2:0.5\n", "is in LIBSVM's form"),
         ("a.txt", b"lines\n" + b"".join(b"text-%d\n" % i for i in range(60)), "no field can be"),
     ],
-        ("a.json", b'{"of": {"rows": [%b[1]]}}' % (99 * b"[1, 2],"), "its 'of' has several"),
 )
 def test_what_is_no_file_of_records(file, content, error, command, tmp_path):
     """It is refused with what to do, and no nonsense is proposed."""
@@ -643,6 +664,15 @@ def test_the_newest_first(more, command, tmp_path):
     assert '# "at" falls from record to record' in command("inspect-source", "a.csv").out
 
 
+def test_files_that_were_joined(command, tmp_path):
+    """Where times begin again, one event is older than the one before, and a run says so."""
+    hours = [f"{DAY + dt.timedelta(hours=i):%Y-%m-%d %H:%M}" for i in range(300)]
+    (tmp_path / "a.csv").write_text(text(["at", "load"], [hours[100:] + hours[:100], range(300)]))
+    command("inspect-source", "a.csv")  # from the first command on, warnings go to the log
+    with pytest.warns(IlnWarning, match="1 of 300 events are older than the event before"):
+        command(*RUN, "a.csv", "--target", "load", "--time-field", "at")
+
+
 @pytest.mark.parametrize(
     ("labels", "learner", "said"),
     [
@@ -665,15 +695,6 @@ def test_a_run_that_learns_nothing(command, tmp_path):
     with pytest.warns(IlnWarning, match="no label is in one of 60 events: 'load' is absent"):
         assert command(*RUN, "a.csv", "--target", "load").code == 3
     (tmp_path / "b.csv").write_text(text(["at", "load"], [ISO, [1.5, *[""] * (N - 1)]]))
-def test_files_that_were_joined(command, tmp_path):
-    """Where times begin again, one event is older than the one before, and a run says so."""
-    hours = [f"{DAY + dt.timedelta(hours=i):%Y-%m-%d %H:%M}" for i in range(300)]
-    (tmp_path / "a.csv").write_text(text(["at", "load"], [hours[100:] + hours[:100], range(300)]))
-    command("inspect-source", "a.csv")  # from the first command on, warnings go to the log
-    with pytest.warns(IlnWarning, match="1 of 300 events are older than the event before"):
-        command(*RUN, "a.csv", "--target", "load", "--time-field", "at")
-
-
     assert command(*RUN, "b.csv", "--target", "load").code == 0
     records = [{"id": f"a{i}", "x": {"a": i}} for i in range(N)]
     records += [{"id": f"A{i}", "y": i} for i in range(N)]

@@ -369,3 +369,14 @@ def test_an_id_with_two_labels_is_none():
     again = records[:990] + records[:10]
     roles = {each.name: each.role for each in inspect_fields(again, FieldMapping("price"))}
     assert roles["id"] == "id"
+
+
+@pytest.mark.parametrize(("mark", "kind"), [(";", "text"), (", ", "text"), (" ", "auto")])
+def test_tags(mark, kind):
+    """Texts that list some of a few words become their words; those of two parts do not."""
+    words = ("red", "new", "big", "old", "far")
+    tags = [mark.join(w for at, w in enumerate(words) if 7 * i >> at & 1) for i in range(1, 90)]
+    records = [{"tags": tag or "none", "town": ("Ulm, DE", "Bern, CH")[i % 2], "price": i % 9}
+               for i, tag in enumerate(tags)]  # fmt: skip
+    found = {each.name: each.type for each in inspect_fields(records)}
+    assert (found["tags"], found["town"]) == (kind, "auto")
