@@ -208,8 +208,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         )
         _print(out, text + "past, give --horizon, such as 24h.", soft_wrap=True)
     if steps_differ:
-        text = "# The time between records differs: give horizon as a time, such as 24h."
-        _print(out, text, soft_wrap=True)
+        _print(out, "# Time steps differ: give horizon as a time, such as 24h.", soft_wrap=True)
     if not repeats and (n_again := n_repeated([*map(flatten, found)])):
         text = f"# {n_again:,} of {len(found):,} records came before, as where exports overlap, "
         _print(out, text + "and a run learns each again: leave them out.", soft_wrap=True)
@@ -355,8 +354,9 @@ def _forecasts(
 
     Without a horizon, only series. `differ` says that its number of records is no fixed time.
     """
+    meter = {"forecast": "change"} if any(e.note == Why.METER for e in shown) else {}
     if not roles.keys() >= {"target", "time_field"}:
-        return _given(settings, ("horizon",))
+        return meter | _given(settings, ("horizon", "forecast"))
     decode = MappedDecoder(_mapping(roles, settings), parse_json)
     records, times = [], []
     for each in found:
@@ -376,7 +376,7 @@ def _forecasts(
     return {
         **chosen,
         **({"differ": True} if no_time else {}),
-        **({"forecast": "change"} if any(e.note == Why.METER for e in shown) else {}),
+        **meter,
         **({} if settings.lags else {"lags": {roles["target"]: lags}}),
         **({"rolling_means": {roles["target"]: means}} if means else {}),
         **_given(settings, ("lags", "rolling_means", "forecast")),

@@ -308,14 +308,16 @@ def test_a_horizon_of_records(weekdays, inspected):
     rows = [{"at": str(day), "sold": i % 7} for i, day in enumerate(days)
             if day.weekday() in weekdays and (len(weekdays) < 7 or i % 9 % 4)]  # fmt: skip
     done = inspected(rows, "--target", "sold", "--horizon", "3")
-    assert ("# The time between records differs" in done.out) == (len(weekdays) == 7)
+    assert ("# Time steps differ" in done.out) == (len(weekdays) == 7)
     done = inspected(rows, "--target", "sold", "--horizon", "3d")
-    assert "# The time between records differs" not in done.out
+    assert "# Time steps differ" not in done.out
 
 
 def test_a_meter(inspected):
     """The change is learned of what only rises but for a reset, and the comment says so."""
     rows = [{"at": 1_767_225_600 + 3_600 * i, "kwh": i % 150 * 5.5} for i in range(200)]
+    done = inspected([{"kwh": each["kwh"]} for each in rows], "--target", "kwh", "--horizon", "1")
+    assert tomllib.loads(done.out)["forecast"] == "change"
     done = inspected(rows, "--target", "kwh", "--horizon", "1")
     assert tomllib.loads(done.out)["forecast"] == "change"
     assert '# "kwh" rises as the counts of a meter do' in done.out
