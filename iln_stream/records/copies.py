@@ -10,6 +10,9 @@ from typing import Any
 from iln_stream.records.inspected import FEW
 from iln_stream.records.time_spans import is_monotonic
 
+_MOST_COLUMNS = 100
+"""Numbers whose pairs are looked at: of more, it would take seconds."""
+
 
 def is_copy(numbers: Sequence[float | None], labels: Sequence[float | None]) -> bool:
     """Whether numbers are proportional to labels; or order them, and not just as time does."""
@@ -37,7 +40,8 @@ def parts_of(columns: Mapping[str, Sequence[Any]], labels: Sequence[Any]) -> tup
     """Return two numbers that make each label, but for its rounding, and the sign between them."""
     digits = max((len(repr(y).partition(".")[2].rstrip("0")) for y in labels if y), default=0)
     rounding = 1.5 * 10.0**-digits if digits else 0.0
-    for (a, left), (b, right) in permutations(columns.items(), 2):
+    looked_at = columns if len(columns) <= _MOST_COLUMNS else {}
+    for (a, left), (b, right) in permutations(looked_at.items(), 2):
         for sign, make in (("+", add), ("-", sub), ("*", mul)):
             same = (
                 isclose(make(x, z), y, rel_tol=1e-9, abs_tol=rounding)
