@@ -123,7 +123,7 @@ export class Chart {
       setAttributes(node, { class: look, x1: left, x2: width - RIGHT, y1: y.at(v), y2: y.at(v) });
     });
     const n = x.length > 1 ? Math.max(2, Math.floor((width - left) / (room * 3))) : 0;
-    const even = () => Array.from({ length: n }, (_, i) => x[0] + ((i + 0.5) * (x.at(-1) - x[0])) / n);
+    const even = () => Array.from({ length: n }, (_, i) => x[Math.floor(((i + 0.5) * x.length) / n)]);
     const xTicks = xName === "time" ? even() : n ? fewer(across.ticks(n), across, left, width - room) : [];
     const texts = [
       ...yTicks.map((v, i) => ({ x: left - 8, y: y.at(v) + 4, anchor: "end", text: labels[i] })),

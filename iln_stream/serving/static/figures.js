@@ -70,7 +70,7 @@ function counts(model, isAtWork) {
 
 function meaning(drift) {
   if (drift > CHANGED) return { note: "the stream has changed", look: "bad" };
-  return { note: drift < 0.7 ? "errors are falling" : "1 is steady" };
+  return { note: "1 is steady" };
 }
 
 function perSecond(model) {

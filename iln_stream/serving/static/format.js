@@ -27,15 +27,11 @@ export const rate = known((v) => (v >= 100 ? WHOLE.format(v) : SHORT.format(v)))
 
 export const clock = known((seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB"));
 
-export const moment = known((seconds) => {
-  const then = new Date(seconds * 1000);
-  const day = then.toLocaleDateString("en-CA");
-  const time = then.toLocaleTimeString("en-GB");
-  return day === new Date().toLocaleDateString("en-CA") ? time : `${day} ${time}`;
-});
+// Times of events are in UTC, as in plots and where the errors are.
+export const moment = known((seconds) => new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " "));
 
 // Without seconds and year, as ticks of a chart.
-export const stamp = known((seconds) => new Date(seconds * 1000).toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }));
+export const stamp = known((seconds) => new Date(seconds * 1000).toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: "UTC" }));
 
 export const bytes = known((v) => {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -35,7 +35,7 @@ const WHICH = [
 export class Events extends List {
   constructor() {
     super("events", "Latest events", "The newest first.", 8, [
-      { name: "Time", look: "nowrap" },
+      { name: "Time (UTC)", look: "nowrap" },
       { name: "Offset", look: "only-wide nowrap" },
       ...WHICH,
       { name: "Error", look: "number" },
@@ -59,7 +59,7 @@ const WORST = 10;
 export class WorstEvents extends List {
   constructor() {
     super("worst-events", "Worst predictions", "Of the latest 256 events, the largest errors.", 4, [
-      { name: "Time", look: "nowrap" },
+      { name: "Time (UTC)", look: "nowrap" },
       ...WHICH,
     ], "");
   }
@@ -93,7 +93,7 @@ export class Letters extends List {
 export class Checkpoints extends List {
   constructor() {
     super("checkpoints", "Checkpoints", "From which a run goes on after a crash.", 4, [
-      { name: "Time", look: "nowrap" },
+      { name: "Time (UTC)", look: "nowrap" },
       { name: "Offset", look: "number" },
       { name: "Size", look: "number" },
       { name: "Took", look: "number" },

@@ -11,6 +11,7 @@ import yaml
 from grafana_foundation_sdk.builders.common import (
     GraphThresholdsStyleConfig,
     ReduceDataOptions,
+    ScaleDistributionConfig,
     VizLegendOptions,
     VizTooltipOptions,
 )
@@ -32,6 +33,7 @@ from grafana_foundation_sdk.models.common import (
     BigValueColorMode,
     BigValueGraphMode,
     GraphThresholdsStyleMode,
+    ScaleDistribution,
     TooltipDisplayMode,
 )
 from grafana_foundation_sdk.models.dashboard import (
@@ -131,12 +133,15 @@ def panel(graph: Graph, width: int, height: int = HEIGHT) -> Panel:
         .description(graph.description)
         .datasource(PROMETHEUS)
         .unit(graph.unit)
-        .axis_soft_min(0)
         .legend(VizLegendOptions().show_legend(True))
         .tooltip(VizTooltipOptions().mode(TooltipDisplayMode.MULTI))
         .span(width)
         .height(height)
     )
+    if graph.axis == "log":
+        made.scale_distribution(ScaleDistributionConfig().type(ScaleDistribution.LOG).log(10))
+    elif graph.axis == "from 0":
+        made.axis_soft_min(0)
     if graph.limit is not None:
         made.thresholds(limits((None, "green"), (graph.limit, "red")))
         made.thresholds_style(GraphThresholdsStyleConfig().mode(GraphThresholdsStyleMode.DASHED))
@@ -160,7 +165,7 @@ def figure(stat: overview.Stat) -> StatPanel:
         .span(stat.width)
         .mappings(stat.texts)
         .height(4)
-        .with_target(target(Query(stat.query)).instant())
+        .with_target(target(Query(stat.query, "{{model}}")).instant())
     )
     return made if stat.no_value is None else made.no_value(stat.no_value)
 

@@ -1,6 +1,6 @@
 """What a row consists of: graphs, and their queries."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 LEARNER = "{{model}}/{{partition}}"
 
@@ -20,6 +20,7 @@ class Graph(NamedTuple):
     unit: str
     queries: tuple[Query, ...]
     limit: float | None = None
+    axis: Literal["from 0", "log", "free"] = "from 0"
 
 
 def selected(metric: str, more: str = "") -> str:

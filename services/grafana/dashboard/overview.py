@@ -35,7 +35,7 @@ STATS = (
         2,
         "Whether events can be learned and predicted.\n\nHealthy: yes. If no, /ready says why.",
         Short,
-        selected("iln_ready"),
+        f"min by (model) ({selected('iln_ready')})",
         ((None, "red"), (1.0, "green")),
         None,
         ({"type": "value", "options": {"0": {"text": "no"}, "1": {"text": "yes"}}},),
@@ -47,7 +47,7 @@ STATS = (
         "at no input (the mean label, the last one, the classes' frequencies).\n\nHealthy: above "
         "0. Below: IlnNoBetterThanTrivial.",
         PercentUnit,
-        f"1 - {error('window', 'model')} / {error('window', TRIVIAL)}",
+        f"min by (model) (1 - {error('window', 'model')} / {error('window', TRIVIAL)})",
         ((None, "red"), (0.0, "green")),
     ),
     Stat(
@@ -56,7 +56,7 @@ STATS = (
         "The error over the last window over that since the model was created.\n\nHealthy: about 1 "
         "or below. Above 2: IlnErrorDoubled.",
         Short,
-        f"{error('window', 'model')} / {error('all', 'model')}",
+        f"max by (model) ({error('window', 'model')} / {error('all', 'model')})",
         ((None, "green"), (2.0, "red")),
     ),
     Stat(
@@ -65,7 +65,7 @@ STATS = (
         "The errors of about the last 50 events over those of the last 1000.\n\nHealthy: about 1. "
         "Above 1.5 the stream has changed: IlnDrift.",
         Short,
-        selected("iln_recent_error_ratio"),
+        f"max by (model) ({selected('iln_recent_error_ratio')})",
         ((None, "green"), (1.5, "orange")),
         "not measured",
     ),
@@ -75,7 +75,8 @@ STATS = (
         "Time that the learner needs, at its present rate, to reach the end of its source."
         "\n\nHealthy: seconds. Above a minute and rising: IlnFallingBehind.",
         Seconds,
-        f"{selected('learner:iln_lag:seconds')} >= 0 or {selected('iln_consumer_lag_records')}",
+        f"max by (model) ({selected('learner:iln_lag:seconds')} >= 0 or "
+        f"{selected('iln_consumer_lag_records')})",
         RED_ABOVE_60,
         "no known end",
     ),
@@ -84,7 +85,7 @@ STATS = (
         3,
         "Records that could not be decoded or learned.\n\nHealthy: 0. Above: IlnDeadLetters.",
         Short,
-        f"increase({selected('iln_dead_letters_total')}[1h])",
+        f"round(sum by (model) (increase({selected('iln_dead_letters_total')}[1h])))",
         ((None, "green"), (1.0, "orange")),
     ),
     Stat(
@@ -93,8 +94,8 @@ STATS = (
         "Time since the newest stored snapshot, from which a restart resumes; 0 while no record "
         "came since.\n\nHealthy: below five minutes. Above: IlnSnapshotOld.",
         Seconds,
-        f"(time() - {selected('iln_snapshot_last_success_timestamp_seconds')}) "
-        f"* ({selected('iln_snapshot_lag_records')} > bool 0)",
+        f"max by (model) ((time() - {selected('iln_snapshot_last_success_timestamp_seconds')}) "
+        f"* ({selected('iln_snapshot_lag_records')} > bool 0))",
         ((None, "green"), (300.0, "orange")),
         "set snapshots",
     ),
@@ -113,6 +114,7 @@ GRAPHS = (
                 f"{LEARNER} {{{{of}}}}",
             ),
         ),
+        axis="log",
     ),
     Graph(
         "Events and lag",
@@ -142,6 +144,7 @@ GRAPHS = (
                 f"{LEARNER} {{{{measure}}}}",
             ),
         ),
+        axis="free",
     ),
 )
 

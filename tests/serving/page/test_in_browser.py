@@ -136,7 +136,7 @@ def test_a_regression_shows_what_the_metrics_say(regression, show):
     letters = page.locator("#letters tbody tr").all_inner_texts()
     assert ["901" in letters[0], "900" in letters[1]] == [True, True]
     assert "n/a" in letters[0]
-    assert page.locator("#events tbody tr").first.inner_text().split()[2] == "e-899"
+    assert page.locator("#events tbody tr").first.inner_text().split()[3] == "e-899"
     assert page.locator("#checkpoints tbody tr").count() > 0
 
 

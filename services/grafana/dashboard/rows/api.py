@@ -52,7 +52,8 @@ GRAPHS = (
         Seconds,
         (
             Query(
-                "iln_api_model_age_seconds * on (instance) group_left (version) iln_api_build_info",
+                'iln_api_model_age_seconds{instance=~"$instance"} '
+                "* on (instance) group_left (version) iln_api_build_info",
                 "{{model}}, release {{version}}",
             ),
         ),
