@@ -32,7 +32,7 @@ LAYOUTS = {
     "iln_stream.PoolIterate": (1, "f2872e514d2c9900"),
     "iln_stream.QuantileRegressor": (1, "1886ace748e811e9"),
     "iln_stream.RandomFeatureRidge": (3, "8bd3f721dc894496"),
-    "iln_stream.RatioToLevel": (2, "0dc29ff150da8bf6"),
+    "iln_stream.RatioToLevel": (2, "82531d49c2239c8a"),
     "iln_stream.ScaledTarget": (2, "3f2a18b87f59ef5c"),
     "iln_stream.ShrinkingGradient": (1, "8829849938730f1e"),
     "iln_stream.Support": (1, "bde221a982676845"),

@@ -21,6 +21,9 @@ class OtherTarget(RestorableLearner, base.Regressor):
     `column` is the input with the present value of the series.
     """
 
+    _n_kept = 1
+    """Numbers of a token before the regressor's: the origin; of 2, the regressor's prediction."""
+
     def __init__(self, regressor: base.Regressor, column: str) -> None:
         super().__init__()
         self.regressor = regressor
@@ -42,19 +45,37 @@ class OtherTarget(RestorableLearner, base.Regressor):
         """Return what the regressor learns of a target; None: nothing."""
         raise NotImplementedError
 
-    def _learned(self, y: float) -> None:
-        """Note a label that was learned."""
+    def _shift(self, inputs: Mapping[Any, float], value: float | None = None) -> float:
+        """Return what is added to the regressor's prediction, which is this value if given."""
+        return 0.0
+
+    def _predicted(self, inputs: Mapping[Any, float], origin: float) -> float:
+        """Return the prediction of the later value."""
+        value = float(self.regressor.predict_one(inputs))
+        return self._back(value + self._shift(inputs, value), origin)
+
+    def _learned(self, y: float, inputs: Any, value: float, seen: float | None, w: float) -> None:
+        """Note a label, for which the regressor predicted a value, and what it learned."""
+
+    def _learn(
+        self, x: Mapping[Any, float], kept: list[float], y: float, w: float, learn: Any, *token: Any
+    ) -> None:
+        """Learn that y is the later value, by a token: the numbers kept and the regressor's."""
+        weight, inputs, seen = weight_keyword(w), self._inputs(x, kept[0]), self._seen(y, kept[0])
+        if seen is not None:
+            learn(inputs, *token, seen, **weight)
+        self._learned(float(y), inputs, kept[-1], seen, w)
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the prediction of the later value."""
         with self._turn:
             origin = self._origin(x)
-            return self._back(float(self.regressor.predict_one(self._inputs(x, origin))), origin)
+            return self._predicted(self._inputs(x, origin), origin)
 
     def predict_token(self, x: Mapping[Any, float]) -> tuple[float, NDArray[np.float64]]:
         """Return the prediction, and a token for `learn_token`.
 
-        The token has the origin and, after it, the regressor's token, if it makes any.
+        The token has the numbers that are kept, then the regressor's token, if it makes any.
         """
         with self._turn:
             origin, inner = self._origin(x), np.zeros(0)
@@ -63,7 +84,8 @@ class OtherTarget(RestorableLearner, base.Regressor):
                 value, inner = self.regressor.predict_token(inputs)
             else:
                 value = self.regressor.predict_one(inputs)
-            return self._back(float(value), origin), np.concatenate([[origin], inner])
+            y_pred = self._back(float(value) + self._shift(inputs, value), origin)
+            return y_pred, np.concatenate([[origin, value][: self._n_kept], inner])
 
     def learn_one(self, x: Mapping[Any, float], y: float, w: float = 1.0) -> None:
         """Learn that y is the later value.
@@ -82,12 +104,11 @@ class OtherTarget(RestorableLearner, base.Regressor):
             of the regressor. Nothing is learned then.
 
         """
-        weight = weight_keyword(w)
         with self._turn:
-            origin = self._origin(x)
-            if (seen := self._seen(y, origin)) is not None:
-                self.regressor.learn_one(self._inputs(x, origin), seen, **weight)
-            self._learned(float(y))
+            kept = [self._origin(x)]
+            if self._n_kept > 1:
+                kept.append(float(self.regressor.predict_one(self._inputs(x, kept[0]))))
+            self._learn(x, kept, y, w, self.regressor.learn_one)
 
     def learn_token(self, x: Mapping[Any, float], token: Any, y: float, w: float = 1.0) -> None:
         """Learn that y is the later value, by the token of its prediction.
@@ -100,20 +121,15 @@ class OtherTarget(RestorableLearner, base.Regressor):
             As of `learn_one`, and when the token is that of another learner.
 
         """
-        weight = weight_keyword(w)
         numbers = np.asarray(token, np.float64)
         late: Any = getattr(self.regressor, "learn_token", None)
-        if numbers.ndim != 1 or not len(numbers) or (late is None and len(numbers) > 1):
+        surplus = numbers.size - self._n_kept
+        if numbers.ndim != 1 or surplus < 0 or (late is None and surplus):
             raise ValueError("the token is that of another learner")
+        inner = [] if late is None else [numbers[self._n_kept :]]
         with self._turn:
-            origin = float(numbers[0])
-            if (seen := self._seen(y, origin)) is not None:
-                inputs = self._inputs(x, origin)
-                if late is None:
-                    self.regressor.learn_one(inputs, seen, **weight)
-                else:
-                    late(inputs, numbers[1:], seen, **weight)
-            self._learned(float(y))
+            kept = numbers[: self._n_kept].tolist()
+            self._learn(x, kept, y, w, late or self.regressor.learn_one, *inner)
 
     @property
     def predict_interval(self) -> Callable[..., tuple[float, float]]:
@@ -123,8 +139,9 @@ class OtherTarget(RestorableLearner, base.Regressor):
         def predict_interval(x: Mapping[Any, float], level: float = 0.9) -> tuple[float, float]:
             with self._turn:
                 origin = self._origin(x)
-                low, high = inner(self._inputs(x, origin), level)
-                return self._back(low, origin), self._back(high, origin)
+                inputs = self._inputs(x, origin)
+                (low, high), shift = inner(inputs, level), self._shift(inputs)
+                return self._back(low + shift, origin), self._back(high + shift, origin)
 
         return predict_interval
 
@@ -136,8 +153,9 @@ class OtherTarget(RestorableLearner, base.Regressor):
         def predict_quantiles_one(x: Mapping[Any, float]) -> dict[float, float]:
             with self._turn:
                 origin = self._origin(x)
-                found = inner(self._inputs(x, origin))
-                return {level: self._back(value, origin) for level, value in found.items()}
+                inputs = self._inputs(x, origin)
+                found, shift = inner(inputs), self._shift(inputs)
+                return {level: self._back(value + shift, origin) for level, value in found.items()}
 
         return predict_quantiles_one
 
@@ -210,7 +228,7 @@ class ChangeOfTarget(OtherTarget):
     def _seen(self, y: float, origin: float) -> float:
         return _finite(float(y) - origin, y, "minus the present value", origin)
 
-    def _learned(self, y: float) -> None:
+    def _learned(self, y: float, *_: Any) -> None:
         self._last = y
 
     def state(self) -> StateDict:
@@ -240,6 +258,11 @@ class RatioToLevel(OtherTarget):
     of the value. A mean on that scale is less than that of skewed values. While the level is 0, as
     all values so far were, 0 is predicted and nothing is learned.
 
+    A regressor that minimises squares, or forgets within few hours of many series, trusts last
+    week's value too little. So a linear regression with Huber's weights moves predictions and ends
+    of intervals toward the present value, lags and means. Errors of the value count there, and an
+    event counts in proportion to its number, as the regressor has to learn first.
+
     Parameters
     ----------
     regressor
@@ -264,23 +287,64 @@ class RatioToLevel(OtherTarget):
     """
 
     state_version = 2
+    _n_kept = 2
 
     def __init__(self, regressor: base.Regressor, column: str, level: str) -> None:
         super().__init__(regressor, column)
         self.level = level
+        self._n, self._unit = 0.0, 0.0  # labels learned, and about the last 1,000's mean |error|
+        self._columns: list[str] = []
+        self._sums = np.zeros((2, 0))  # of the regression: moments, weights, and products (k, k)
 
     def _origin(self, x: Mapping[Any, float]) -> float:
         return abs(float(x.get(self.level, x.get(self.column, 0.0))))
 
     def _inputs(self, x: Mapping[Any, float], origin: float) -> Mapping[Any, float]:
-        start = f"{self.column}."
         inputs = dict(x)
-        for name, value in x.items():
-            if name == self.column or (isinstance(name, str) and name.startswith(start)):
-                inputs[name] = _ratio(value, origin)
+        for name in filter(self._is_value, x):
+            inputs[name] = _ratio(x[name], origin)
         if origin and self.level in x:
             inputs[self.level] = math.log(origin)
         return inputs
+
+    def _is_value(self, name: Any) -> bool:
+        return isinstance(name, str) and f"{name}.".startswith(f"{self.column}.")
+
+    def _distances(self, inputs: Mapping[Any, float], value: float) -> NDArray[np.float64]:
+        """Return how far the values of the past lie from a prediction; 0: missing."""
+        past = np.array([inputs.get(name, value) for name in self._columns])
+        return np.minimum(np.maximum((past - value) / self._unit, -_REACH), _REACH)
+
+    def _shift(self, inputs: Mapping[Any, float], value: float | None = None) -> float:
+        value = float(self.regressor.predict_one(inputs)) if value is None else value
+        if not (self._unit and abs(value) <= _MOST):
+            return 0.0
+        return self._unit * float(self._sums[1] @ self._distances(inputs, value))
+
+    def _learned(self, y: float, inputs: Any, value: float, seen: float | None, w: float) -> None:
+        if seen is None or not abs(value) <= _MOST:
+            return
+        known = {self.level, *self._columns}
+        new = [name for name in inputs if name not in known and self._is_value(name)]
+        if new := new[: _MOST_COLUMNS - len(self._columns)]:
+            self._columns += new
+            self._sums = np.pad(self._sums, (0, len(new)))
+        unit, error = self._unit, seen - value
+        self._n += 1.0
+        if unit:
+            moments, weights, products = self._sums[0], self._sums[1], self._sums[2:]
+            distances, target = self._distances(inputs, value), error / unit
+            left = target - float(weights @ distances)
+            error = unit * left
+            # Cosh is sinh's derivative: errors are those of the value.
+            w *= self._n * math.cosh(min(abs(seen - error), _REACH)) / max(1.0, abs(left))
+            moments += w * max(-_REACH, min(_REACH, target)) * distances
+            products += w * np.outer(distances, distances)
+            penalty = self._n * _PENALTY
+            slope = moments - products @ weights - penalty * weights
+            if length := float(slope @ slope):  # a step of steepest descent
+                weights += slope * (length / float(slope @ products @ slope + penalty * length))
+        self._unit += (abs(error) - unit) / min(self._n, 1_000.0)
 
     def _back(self, value: float, origin: float) -> float:
         if math.isfinite(value):  # what is broken remains so
@@ -309,21 +373,22 @@ class RatioToLevel(OtherTarget):
                     background = inner.background() or [inputs]
                 else:
                     background = [self._inputs(each, self._origin(each)) for each in background]
-                of_value: Any = SimpleNamespace(
-                    predict_one=lambda each: self._back(float(inner.predict_one(each)), origin)
-                )
-                return explain_one(of_value, inputs, background)
+                value: Any = SimpleNamespace(predict_one=lambda each: self._predicted(each, origin))
+                return explain_one(value, inputs, background)
 
         return explain
 
     def state(self) -> StateDict:
-        """Return the regressor's state; StateError if it can't be saved."""
+        """Return all that was learned; StateError if the regressor's state can't be saved."""
         with self._turn:
-            return self._write_state()
+            columns, sums = list(self._columns), self._sums.copy()
+            return self._write_state(columns=columns, n=self._n, unit=self._unit, sums=sums)
 
     def restore(self, state: StateDict) -> None:
         with self._turn:
-            self._read_state(state)
+            columns, n, unit, sums = self._read_state(state, "columns", "n", "unit", "sums")
+            self._n, self._unit = n, unit
+            self._columns, self._sums = list(columns), np.array(sums)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -339,6 +404,10 @@ def _ratio(value: float, level: float) -> float:
 
 _MOST = math.asinh(1_000.0)
 """A ratio is at most so large: the first values of a series may be tiny."""
+
+_REACH, _PENALTY, _MOST_COLUMNS = 3.0, 100.0, 256
+"""Distances to values of the past are at most so many ordinary errors; what squared weights cost;
+and how many such values count, since the time of an event grows with their square."""
 
 
 def _finite(seen: float, y: float, done: str, origin: float) -> float:
