@@ -385,7 +385,7 @@ def test_new_events_appear_as_they_are_learned(tmp_path, run, show):
         page.wait_for_timeout(300)
     started.learned(1100)
     shows(page, "iln_events_total", 1100)
-    assert page.locator("#events tbody tr").first.inner_text().split()[2] == "e-1099"
+    assert page.locator("#events tbody tr").first.inner_text().split()[3] == "e-1099"
     assert page.evaluate("window.before")
     started.command.kill()
     says(page, "This page's server can't be reached since")
