@@ -33,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The newest Kafka and Prometheus that tests can have, beside the usual ones.
 NEWEST := ILN_TEST_KAFKA=4.3.0 ILN_TEST_PROMETHEUS=forky
 
-.PHONY: demo test test-all test-thorough warm test-quick test-lowest test-highest test-newest test-spark test-stack lint docs words site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance damage release clean
+.PHONY: demo test test-all test-thorough warm test-quick test-lowest test-highest test-newest test-spark test-stack test-arm64 lint docs words site screenshots kafka chaos bench bench-spark bench-api bench-page bench-stream bench-memory quality endurance damage release clean
 
 demo: $(VENV)/demo
 	$(BIN)/iln-stream demo $(if $(KEEP),--keep)
@@ -65,6 +65,12 @@ test-lowest:
 
 test-highest:
 	PYTHON=$(PYTHON) tests/dependencies.sh highest --numprocesses $(JOBS) --dist loadfile $(QUICK)
+
+# The quick tests on 64-bit ARM, which QEMU emulates, and those of bits (needs root on Debian). Hours;
+# TESTS=tests/records runs some. Before a release, not in test-all.
+test-arm64:
+	tests/arm64.sh $(or $(TESTS),$(QUICK))
+	$(if $(TESTS),,tests/arm64.sh tests/kernels/test_bits.py)
 
 # All tests of Kafka and Prometheus with their newest releases, and River's own checks with the
 # newest River.
