@@ -78,7 +78,7 @@ def n_repeated(records: Sequence[Mapping[str, Any]]) -> int:
     pairs = Counter(pairwise(rows))
     n = sum(n if a == b else n - 1 for (a, b), n in pairs.items())
     distinct = [len({str(each.get(name)) for each in records}) for name in records[0]]
-    return n if n >= len(rows) / 100 and max(distinct) >= 0.9 * len({*rows}) else 0
+    return n if n >= len(rows) / 100 and max(distinct, default=0) >= 0.9 * len({*rows}) else 0
 
 
 def _are_totals(
