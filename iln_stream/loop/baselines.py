@@ -256,11 +256,13 @@ class Median(Baseline):
 
     def score(self, labels: Sequence[float], weights: Sequence[float] | None) -> None:
         """Score it on each of these labels, and learn them."""
-        now, latest, n, errors = self._now, self._latest, self.n_seen, []
-        for y in labels:
-            errors.append(abs(now - y))
-            latest.append(y)
-            n += 1
+        now, latest, n, errors = self._now, self._latest, self.n_seen, list[float]()
+        while len(errors) < len(labels):
+            # Those until it is renewed.
+            some = labels[len(errors) :][: 256 - n % 256 if n >= 63 else 1]
+            errors += [abs(now - y) for y in some]
+            latest.extend(some)
+            n += len(some)
             if n < 64 or n % 256 == 0:
                 now = median(latest)
         self._now, self.n_seen = now, n
