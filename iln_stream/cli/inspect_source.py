@@ -170,9 +170,10 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     # A log may give a record again; of a file, labels repeat the ids of their events.
     repeats = any(e.role == "id" and (stream.is_log or (e.repeats and not late)) for e in shown)
     roles = proposed(shown, fields_given)
-    forecasts = _forecasts(settings, found, shown, roles)
-    series = () if settings.horizon else forecasts.pop("series", ())
-    steps_differ = forecasts.pop("differ", False)
+    forecasts, told = _forecasts(settings, found, shown, roles)
+    if not repeats and (n_again := n_repeated([*map(flatten, found)])):
+        told.append(f"{n_again:,} of {len(found):,} records came before, as where exports overlap, "
+                    "and a run learns each again: leave them out.")  # fmt: skip
     chosen = {
         "source": settings.source,
         **({"start": "earliest"} if stream.needs_start or labels_need_start else {}),
@@ -202,17 +203,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     if settings.where != own_where:
         text = "# where leaves out rows of totals, which are no events: correct it if they are."
         _print(out, text, soft_wrap=True)
-    if series:
-        text = (
-            f"# There is a series for each {' and '.join(series)}: to forecast each from its own "
-        )
-        _print(out, text + "past, give --horizon, such as 24h.", soft_wrap=True)
-    if steps_differ:
-        _print(out, "# Time steps differ: give horizon as a time, such as 24h.", soft_wrap=True)
-    if not repeats and (n_again := n_repeated([*map(flatten, found)])):
-        text = f"# {n_again:,} of {len(found):,} records came before, as where exports overlap, "
-        _print(out, text + "and a run learns each again: leave them out.", soft_wrap=True)
-    for remark in remarks(shown, fields_given, n_read, labels_by_id=late is not None):
+    for remark in (*told, *remarks(shown, fields_given, n_read, labels_by_id=late is not None)):
         _print(out, f"# {remark}", soft_wrap=True)
 
 
@@ -349,14 +340,11 @@ def _forecasts(
     found: Sequence[Mapping[str, Any]],
     shown: Sequence[Field],
     roles: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return the settings of forecasts: the horizon as it was given, series, lags and means.
-
-    Without a horizon, only series. `differ` says that its number of records is no fixed time.
-    """
+) -> tuple[dict[str, Any], list[str]]:
+    """Return settings of forecasts and remarks: horizon as it was given, series, lags and means."""
     meter = {"forecast": "change"} if any(e.note == Why.METER for e in shown) else {}
     if not roles.keys() >= {"target", "time_field"}:
-        return meter | _given(settings, ("horizon", "forecast"))
+        return meter | _given(settings, ("horizon", "forecast")), []
     decode = MappedDecoder(_mapping(roles, settings), parse_json)
     records, times = [], []
     for each in found:
@@ -366,21 +354,27 @@ def _forecasts(
                 times.append(time)
     series = settings.series or series_of(records, times, shown)
     if not settings.horizon:
-        return {} if _learner(shown) else {"series": series}
+        if not series or _learner(shown):
+            return {}, []
+        return {}, [
+            f"There is a series for each {' and '.join(series)}: to forecast each from its own "
+            "past, give --horizon, such as 24h."
+        ]
     ahead = [(each.steps, each.seconds or 0.0) for each in map(Horizon.of, settings.horizon)]
-    no_time = any(steps for steps, _ in ahead) and differ(times)
+    told = []
+    if any(steps for steps, _ in ahead) and differ(times):
+        told.append("Time steps differ: give horizon as a time, such as 24h.")
     chosen = {"horizon": settings.horizon, **({"series": series} if series else {})}
     if _learner(shown):  # classes have no lags
-        return chosen | _given(settings, ("lags", "rolling_means"))
+        return chosen | _given(settings, ("lags", "rolling_means")), told
     lags, means = lags_of(times, roles.get("time_features", ()), ahead)
     return {
         **chosen,
-        **({"differ": True} if no_time else {}),
         **meter,
         **({} if settings.lags else {"lags": {roles["target"]: lags}}),
         **({"rolling_means": {roles["target"]: means}} if means else {}),
         **_given(settings, ("lags", "rolling_means", "forecast")),
-    }
+    }, told
 
 
 def _given(settings: LoopSettings, names: Sequence[str]) -> dict[str, Any]:

@@ -67,10 +67,11 @@ class EventOrder(Listener):
                 self._example = (
                     f"record {step.offset} ({_text(time)}) after record {offset} ({_text(before)})"
                 )
-        pair = sorted((time, self._before[1] if self._before else -inf))
-        falls = 2 * (self._passed - pair[1]) > self._passed - self.first
-        self._begins_again |= falls and self._refuses and self.n > _EVERY
-        self._passed = max(self._passed, pair[0])
+        if self._before is not None and (self._refuses or self._one_series):
+            earlier, later = min(time, self._before[1]), max(time, self._before[1])
+            falls = 2 * (self._passed - later) > self._passed - self.first
+            self._begins_again |= falls and self._refuses and self.n > _EVERY
+            self._passed = max(self._passed, earlier)
         self._before = step.offset, time
         if self.n % _EVERY == 0:
             self.check()

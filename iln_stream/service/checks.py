@@ -77,10 +77,12 @@ def check_settings(settings: Settings) -> None:
     if settings.workers > 1:
         _check_workers(settings, source)
     if source.needs_start and settings.snapshots is None and settings.start is None:
-        other = "source: give a file or a log, such as --source orders.csv; or "
+        is_chosen = {"source", "topic"} & settings.model_fields_set
+        other = (
+            "" if is_chosen else "source: give a file or a log, such as --source orders.csv; or "
+        )
         raise SettingsError(
-            f"{'' if {'source', 'topic'} & settings.model_fields_set else other}"
-            f"start: choose where to begin in {source.address}: earliest, latest or a time"
+            f"{other}start: choose where to begin in {source.address}: earliest, latest or a time"
         )
 
 

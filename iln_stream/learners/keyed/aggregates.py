@@ -405,8 +405,9 @@ class AggregateInputs(base.SupervisedTransformer, base.Transformer):
 
         """
         when = x.get(self.time)
-        with suppress(TypeError, ValueError):  # no text in ISO 8601
-            when = dt.datetime.fromisoformat(when)  # type: ignore[arg-type]
+        if isinstance(when, str):
+            with suppress(ValueError):  # named below
+                when = dt.datetime.fromisoformat(when)
         if isinstance(when, dt.datetime):
             when = (when if when.tzinfo else when.replace(tzinfo=dt.UTC)).timestamp()
         if not isinstance(when, Real) or not abs(float(when)) < _FURTHEST:
