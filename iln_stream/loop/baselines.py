@@ -2,6 +2,7 @@
 
 from collections import OrderedDict, deque
 from collections.abc import Sequence
+from itertools import repeat
 from math import inf, isfinite, log, nan
 from statistics import median
 from typing import Any
@@ -98,13 +99,24 @@ class Trivial:
 
     def learn(self, y: float, w: float = 1.0) -> None:
         """Learn a label of this weight."""
-        self._last = y
-        if w == 1.0:
-            self._n += 1
-            self._mean += y / self._n - self._mean / self._n  # y - mean might overflow
-        elif w > 0.0:
-            self._n += w
-            self._mean += (y / self._n - self._mean / self._n) * w
+        self.predict_and_learn([y], [w])
+
+    def predict_and_learn(
+        self, labels: Sequence[float], weights: Sequence[float] | None
+    ) -> tuple[list[float], list[float]]:
+        """Learn labels; return what each predicted for every one of them: means, last labels."""
+        n, mean, means = self._n, self._mean, list[float]()
+        for y, w in zip(labels, weights or repeat(1.0)):  # noqa: B905
+            means.append(mean)
+            if w == 1.0:
+                n += 1
+                mean += y / n - mean / n  # y - mean might overflow
+            elif w > 0.0:
+                n += w
+                mean += (y / n - mean / n) * w
+        lasts = [self._last, *labels]
+        self._n, self._mean, self._last = n, mean, lasts.pop()
+        return means, lasts
 
     def state(self) -> StateDict:
         """Return the number of labels, their mean and the last one."""
@@ -147,14 +159,16 @@ class PastLabels:
         Labels that are remembered.
     first, due : float
         The time of the first label, and that from which on the next one is remembered.
-    labels : OrderedDict
-        Label and time by time. A dict would look at all removed ones to find the oldest.
+    labels : dict
+        Label and time by time.
 
     """
 
     def __init__(self) -> None:
         self.most, self.first, self.due = MOST_PAST, inf, -inf
-        self.labels: OrderedDict[float, tuple[float, float]] = OrderedDict()
+        self.labels: dict[float, tuple[float, float]] = {}
+        # In order: a dict would look at all removed ones to find the oldest.
+        self._times: deque[float] = deque()
 
     def wants(self, time: float) -> bool:
         """Return whether a label is due at this time, or the time of an earlier one was wrong."""
@@ -162,17 +176,19 @@ class PastLabels:
 
     def learn(self, time: float, y: float, known_at: float) -> None:
         """Remember a label that it `wants`; of many, the oldest is forgotten."""
-        labels = self.labels
+        labels, times = self.labels, self._times
+        if time in labels:
+            times.remove(time)  # the last one says what is due, also once restored
         labels[time] = y, known_at
-        labels.move_to_end(time)  # the last one says what is due, also once restored
+        times.append(time)
         self.due = time + LEAST_GAP
-        while len(labels) > self.most:
-            labels.popitem(last=False)
-        self.first = next(iter(labels))
+        while len(times) > self.most:
+            del labels[times.popleft()]
+        self.first = times[0]
 
     def state(self) -> StateDict:
         """Return times, labels and when they were known."""
-        rows = [(time, *each) for time, each in self.labels.items()]
+        rows = [(time, *self.labels[time]) for time in self._times]
         return {"rows": np.array(rows, dtype=float).reshape(-1, 3)}
 
     def restore(self, state: StateDict) -> None:
@@ -200,6 +216,8 @@ class Seasonal(Baseline):
         self, past: PastLabels, time: float, last: float, y: float, weight: float = 1.0
     ) -> None:
         """Score it on a label of an event of this time and weight."""
+        if not self._in_a_row and time - past.first < self._seconds:
+            return
         found = past.labels.get(time - self._seconds)
         if found is None or found[1] > time:  # there is none, or it was not known by then
             if self._in_a_row < FIRST_FOUND:
@@ -353,32 +371,26 @@ class RegressionBaselines(Baselines):
         self.median = Median(window)
 
     def update(self, steps: Sequence[Step]) -> None:
-        trivial = self._trivial
-        mean_errors: list[float] = []
-        last_errors: list[float] = []
-        labels: list[float] = []
-        past = self._past
-        for step in steps:
-            if step.loss is None:
-                continue
-            y = step.y
+        steps = [step for step in steps if step.loss is not None]
+        labels, weights = [step.y for step in steps], weights_of(steps)
+        means, lasts = self._trivial.predict_and_learn(labels, weights)
+        for k, step in enumerate(steps):
+            if step.baselines:  # of when the event came
+                means[k], lasts[k] = step.baselines
+        self.by_name["running_mean"].add(_errors(means, labels), weights)
+        self.by_name["last_value"].add(_errors(lasts, labels), weights)
+        self.median.score(labels, weights)
+        past, day = self._past, PERIODS["day_before"]
+        for step, last in zip(steps, lasts, strict=True):
             if step.series:
                 past = self._past_of(step.series)
-            mean, last = step.baselines or trivial.now
-            mean_errors.append(abs(mean - y))
-            last_errors.append(abs(last - y))
-            labels.append(y)
-            trivial.learn(y, step.weight)
-            if (time := step.time) is not None:
-                if time - past.first >= PERIODS["day_before"]:
-                    for each in self.seasonal.values():
-                        each.compare(past, time, last, y, step.weight)
-                if past.wants(time) and not (step.late and step.delay is None):
-                    past.learn(time, y, time + (step.delay or 0.0))
-        weights = weights_of([step for step in steps if step.loss is not None])
-        self.by_name["running_mean"].add(mean_errors, weights)
-        self.by_name["last_value"].add(last_errors, weights)
-        self.median.score(labels, weights)
+            if (time := step.time) is None:
+                continue
+            if time - past.first >= day:
+                for each in self.seasonal.values():
+                    each.compare(past, time, last, step.y, step.weight)
+            if past.wants(time) and not (step.late and step.delay is None):
+                past.learn(time, step.y, time + (step.delay or 0.0))
         for each in self.seasonal.values():
             each.count()
 
@@ -440,6 +452,10 @@ class RegressionBaselines(Baselines):
                 ends = np.cumsum(found["sizes"])[:-1]
                 for name, rows in zip(found["names"], np.split(found["rows"], ends), strict=True):
                     self._past_of(tuple(name)).restore({"rows": rows})
+
+
+def _errors(predicted: Sequence[float], labels: Sequence[float]) -> list[float]:
+    return [abs(each - y) for each, y in zip(predicted, labels, strict=True)]
 
 
 class ClassificationBaselines(Baselines):
