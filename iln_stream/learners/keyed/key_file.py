@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
+from time import sleep
 from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -56,6 +57,8 @@ that. Earlier releases refuse such a file: the number of keys is another one."""
 
 _LOG_HEAD, _FRAME_HEAD = struct.Struct(">8xI4x8s8x"), struct.Struct(">4xI8s8x")
 """Of SQLite's write-ahead log, and of each page in it: https://www.sqlite.org/walformat.html."""
+
+_LOOKS_AT_LOG = 5
 
 _HEAD = struct.Struct("<4sI")
 _MAGIC = bytes(255 - byte for byte in b"ilnk")
@@ -176,13 +179,10 @@ class KeyFile:
                 "log again with `iln-stream rebuild`"
             )
         self._attempt(lambda: check_database(path))
-        # A reader can't tell: another process may be writing.
-        log = None if run is None else self._attempt(lambda: _write_ahead_log(path))
         self._reader = self._attempt(lambda: self._connected(readonly=run is None))
         self._writer = self._reader
         self._attempt(self._look_for_damage)
-        if log is not None:
-            self._attempt(lambda: self._check_log(*log))
+        self._attempt(self._check_log)
         if run is not None:
             self._attempt(self._prepare)
             self._writer = self._attempt(self._connected)
@@ -203,16 +203,23 @@ class KeyFile:
         if found != "ok":
             raise sqlite3.DatabaseError(" ".join(found.split()))
 
-    def _check_log(self, before: int, n_in_log: int) -> None:
-        """Refuse an older copy of the file, over which SQLite would put the log's pages."""
-        now = 0
-        with suppress(sqlite3.OperationalError):  # a file of release 0.2.0 does not count them
-            (now,) = self._reader.execute("SELECT transactions FROM origin").fetchone()
-        if before < now - n_in_log:
-            raise StateError(
-                f"{self.path} is an older copy, to which its write-ahead log, "
-                f"{self.path.name}-wal, does not belong; {_REMEDY}"
-            )
+    def _check_log(self) -> None:
+        """Refuse an older copy of the file, over which SQLite would put the log's pages.
+
+        It looks again in between: another process may just have emptied the log.
+        """
+        for _ in range(_LOOKS_AT_LOG):
+            now = 0
+            with suppress(sqlite3.OperationalError):  # a file of release 0.2.0 does not count them
+                (now,) = self._reader.execute("SELECT transactions FROM origin").fetchone()
+            log = _write_ahead_log(self.path)
+            if log is None or sum(log) >= now:
+                return
+            sleep(0.05)
+        raise StateError(
+            f"{self.path} is an older copy, to which its write-ahead log, "
+            f"{self.path.name}-wal, does not belong; {_REMEDY}"
+        )
 
     def _prepare(self) -> None:
         self._reader.execute("PRAGMA journal_mode = WAL")

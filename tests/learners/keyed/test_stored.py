@@ -359,6 +359,8 @@ def test_an_older_copy_below_a_newer_log_is_refused(tmp_path):
         assert values(keys, ["k3", "k9"]) == {"k3": 2.0, "k9": 3.0}
     with pytest.raises(StateError, match="is an older copy"):
         put_back(older)
+    with pytest.raises(StateError, match="is an older copy"):
+        KeyFile(tmp_path / "keys.db")  # to read only, as `serve` does
 
 
 def forgetting(path: Path, run: int = 1, state=None, keep: int = 2, live: int = 3) -> StoredKeys:
