@@ -122,6 +122,8 @@ class Forgets:
         with suppress(MalformedError):  # it may have a key all the same
             fields, can_read = parse(record.payload), True
         record_id = None if id_field is None else _at(fields, id_field)
+        if id_field == RECORDS_KEY:
+            record_id = record.key
         has = self._forgotten.has(fields, record) or self._knows(record_id)
         return has, record_id, can_read
 

@@ -137,10 +137,9 @@ class PrequentialLoop:
         self.checkpoint = checkpoint
         self.max_failures_in_a_row = max_failures_in_a_row
         self._decode = decoder or EnvelopeDecoder(self.task.event_type, self.task.label_type)
-        self._keyed: Callable[..., Example] | None = (
-            self._decode if getattr(self._decode, "takes_key", False) else None
-        )
+        self._keyed = _keyed(self._decode)
         self._labels = labels
+        self._keyed_labels = None if labels is None else _keyed(labels.decode)
         self._accept: Callable[..., None] | None = getattr(self._decode, "accept", None)
         self._late_label: Callable[..., None] | None = getattr(self._decode, "label", None)
         self.stepper = Stepper(learner, self.task, details, weights)
@@ -152,6 +151,7 @@ class PrequentialLoop:
         # Number of failed records before the first one was learned; None after it.
         self._n_failed_at_first: int | None = 0 if never_learned else None
         self._n_unlabelled_at_first = 0
+        self._n_failed_labels = 0  # of a log of their own, before the first was learned
         self._traced: set[tuple[type, str, int]] = set()
         self._first_failed: DeadLetter | None = None
         self._stopping = False
@@ -266,12 +266,13 @@ class PrequentialLoop:
 
         What comes of it is appended to `outcomes`, also if an error follows.
         """
+        decode, keyed = self._decode, self._keyed
         if self._labels is not None and record.origin.stream == self._labels.stream:
-            example = self._labels.decode(record.payload, record.timestamp)
-        elif self._keyed is not None:
-            example = self._keyed(record.payload, record.timestamp, record.key)
+            decode, keyed = self._labels.decode, self._keyed_labels
+        if keyed is not None:
+            example = keyed(record.payload, record.timestamp, record.key)
         else:
-            example = self._decode(record.payload, record.timestamp)
+            example = decode(record.payload, record.timestamp)
         if self._key_name is not None and record.key is not None and example.x is not None:
             example.x[f"{self._key_name}={record.key}"] = 1.0
         if example.weight is not None and not self.stepper.takes_weights:
@@ -339,6 +340,7 @@ class PrequentialLoop:
         self._send(letter)
         if self._n_failed_at_first is not None:
             self._n_failed_at_first += 1
+            self._n_failed_labels += record.origin.stream != self.source.stream
             self._first_failed = self._first_failed or letter
         if malformed:
             return
@@ -373,9 +375,11 @@ class PrequentialLoop:
     def _fails_at_first(self, most: int) -> bool:
         """Return whether so many records have failed, and none was learned.
 
-        Many events without a label may precede the first one that has it.
+        Many events without a label may precede the first one that has it, if labels can be read.
         """
         n = self._n_failed_at_first or 0
+        if self._n_failed_labels >= _MOST_FAILURES_AT_FIRST:
+            return True
         return n >= most and n > self._n_unlabelled_at_first
 
     def _trace(self, error: Exception) -> None:
@@ -402,3 +406,8 @@ class PrequentialLoop:
             f"{letter.stream}: none of the first {n} records could be learned. The first: "
             f"{letter.reason}{'' if is_event or is_mapped else advice}"
         )
+
+
+def _keyed(decode: Decoder) -> Callable[..., Example] | None:
+    """Return a decoder that takes the record's key as a third argument; None: it takes none."""
+    return decode if getattr(decode, "takes_key", False) else None

@@ -222,10 +222,10 @@ class MappedDecoder:
 
     @property
     def takes_key(self) -> bool:
-        """Whether inputs depend on the record's own key, which the loop then gives."""
-        aggregates = self._aggregates
+        """Whether id or inputs depend on the record's own key, which the loop then gives."""
+        aggregates, mapping = self._aggregates, self.mapping
         by_key = aggregates is not None and RECORDS_KEY in aggregates.texts
-        return by_key or RECORDS_KEY in self.mapping.series
+        return by_key or RECORDS_KEY in (mapping.id_field, *mapping.series)
 
     def __call__(self, payload: Payload, written: float | None, key: str | None = None) -> Example:
         """Decode a record that was written at a time, in POSIX seconds; None: unknown.
@@ -234,6 +234,11 @@ class MappedDecoder:
         """
         fields, plan, found_types = self._read(payload, written is not None)
         time, event_id, y = self._roles(fields, plan, written)
+        if key is not None:
+            if self._unseen is not None:
+                self._unseen.see((RECORDS_KEY,))
+            if self.mapping.id_field == RECORDS_KEY:
+                event_id = key
         weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
         x: dict[str, Any] = dict(fields)
         for name in plan.others:
@@ -250,8 +255,6 @@ class MappedDecoder:
             return Example(None, y, event_id, time, weight)
         if key is not None:
             fields = {**fields, RECORDS_KEY: key}
-            if self._unseen is not None:
-                self._unseen.see((RECORDS_KEY,))
         series = () if self._series is None else self._enter(self._series, fields)
         made = {} if self._lags is None else self._lags(x)
         if self._level is not None:

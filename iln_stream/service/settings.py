@@ -244,7 +244,9 @@ class FieldSettings(SettingsGroup):
     ignore: TextList = Field(
         default=(), description="Fields that are not inputs: names or patterns, comma-separated."
     )
-    id_field: FieldName | None = Field(default=None, description="Field that holds the event's id.")
+    id_field: FieldName | None = Field(
+        default=None, description="Field that holds the event's id; `@key`: the record's own key."
+    )
     time_field: FieldName | None = Field(
         default=None,
         description="Field that holds the event's time: ISO 8601 (UTC if it has no offset), or "

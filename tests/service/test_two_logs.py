@@ -12,6 +12,7 @@ from support.saved_state import saved
 
 from iln_stream.cli.dead_letters import replay_letters
 from iln_stream.errors import IlnError, LostPlaceError, RefusedError
+from iln_stream.loop.loop import NothingLearnedError
 from iln_stream.service import Service, Settings, SettingsError, rebuild
 from iln_stream.streams import NewRecord, StreamPartition
 from iln_stream.streams.sqlite import create_topic
@@ -62,6 +63,36 @@ def run(given: Settings) -> dict[str, int]:
         "labelled": sum(each.scores.n_labelled for each in counted),
         "dead_letters": sum(each.n_dead_letters for each in counted),
     }
+
+
+def test_ids_may_be_the_records_keys(path: Path) -> None:
+    """With `@key` as id_field of both logs, predictions are those of ids in fields."""
+    fill(path)
+    run(settings(path))
+    by_field = [json.loads(value) for value in values(path, "predictions")]
+    other = path.with_name("keys-only.db")
+    for topic, make, name in (("events", event, "order"), ("labels", label, "ref")):
+        records = [make(number) for number in range(N)]
+        fields = [{**json.loads(each.value), name: None} for each in records]
+        keys = [
+            NewRecord(json.dumps(f).encode(), r.key) for f, r in zip(fields, records, strict=True)
+        ]
+        append(other, keys, topic)
+    given = settings(
+        other, id_field="@key", ignore=["order"], snapshots=str(path.with_name("other-state")),
+        labels_settings={"id_field": "@key", "target": "minutes", "time_field": "done"},
+    )  # fmt: skip
+    assert run(given)["labelled"] == N
+    by_key = [json.loads(value) for value in values(other, "predictions")]
+    assert [each["y_pred"] for each in by_key] == [each["y_pred"] for each in by_field]
+
+
+def test_a_run_ends_if_no_label_can_be_read(path: Path) -> None:
+    """The settings of labels are wrong: a hundred dead letters are enough to say so."""
+    fill(path)
+    given = settings(path, labels_settings={"id_field": "courier", "target": "minutes"})
+    with pytest.raises(NothingLearnedError, match="could be learned"):
+        run(given)
 
 
 def test_a_backlog_is_joined_as_live(path: Path) -> None:
@@ -127,11 +158,8 @@ def test_a_recreated_log_of_labels(path: Path) -> None:
     append(other, [label(number) for number in range(N + 50)], "labels")
     with pytest.raises(LostPlaceError, match="topic labels-labels, partition 0 was deleted and re"):
         Service(settings(path, **more))
-    (positions,) = rebuild(settings(path, **more))
-    assert positions == {("log-events", 0): N, ("labels-labels", 0): 0}
-    append(path, [event(number) for number in range(N, N + 50)])
-    counts = run(settings(path, **more))
-    assert counts["events"] == N + 50
+    with pytest.raises(NothingLearnedError, match="none of 300 records has a label"):
+        rebuild(settings(path, **more))  # the model that has learned stays
 
 
 def test_other_labels_are_refused(path: Path) -> None:
