@@ -87,6 +87,7 @@ class Progress(Listener):
         self._logs_letters = logs_letters
         self._line = Line(console, total)
         self._n = 0
+        self._was_behind = True
         # Of the last seconds at a terminal, else since the line before.
         self._before: deque[tuple[float, int]] = deque(maxlen=50 if self._line.is_drawn else 2)
 
@@ -105,6 +106,12 @@ class Progress(Listener):
     def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Count the record."""
         self._show(1)
+
+    def on_idle(self) -> None:
+        """Log, once, that all that was in the log has been learned."""
+        if self._was_behind and self._watched.lag == 0:
+            self._was_behind = False
+            log.info(f"up to date: {self._text()}")
 
     def close(self) -> None:
         """Take the line away."""

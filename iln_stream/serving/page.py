@@ -238,6 +238,7 @@ _WHOLE = (
     "promotions",
     "calibration",
     "slices",
+    "window",
 )
 _HEAD = ("model", "partition", "task", "source", "learner", "version", "target", "unit")
 

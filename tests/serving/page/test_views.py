@@ -106,6 +106,44 @@ def test_the_day_before_is_a_baseline(load, show):
     assert "day before" in table(page, "windowed-0")[0]
 
 
+def daily(first, last, level=1.0):
+    """Return events of a stream, one each three minutes, whose noise is largest at noon."""
+    rng, found = random.Random(first), []
+    for n in range(first, last):
+        day = n / 480
+        noise = level * (1.0 + 5.0 * max(0.0, -math.cos(day * 2 * math.pi)) ** 3)
+        x = rng.uniform(-1.0, 1.0)
+        fields = {"at": MONDAY + 180 * n, "x": x, "load": 20.0 * x + rng.gauss(0.0, noise)}
+        found.append(json.dumps(fields).encode())
+    return found
+
+
+def test_a_daily_rhythm_is_no_change(tmp_path, run, show):
+    """Errors that are largest at noon are steady, before and after a restart; if they are larger
+    than usual at noon, the stream has changed."""
+    noon = 4 * 480 + 250
+    append(tmp_path / "log.db", daily(0, noon))
+    flags = (*FAST, "--target", "load", "--time-field", "at", "--snapshots", "state")
+    for _ in range(2):
+        started = run(*flags)
+        started.learned(noon)
+        page = show(started.url)
+        drift = page.locator("#figures [data-metric=iln_recent_error_ratio]")
+        drift.locator("xpath=..").filter(has_text="usual at this hour").wait_for()
+        assert float(drift.get_attribute("value")) > 1.5
+        assert (
+            page.locator("#verdict.good")
+            .inner_text()
+            .endswith("; steady; up to date; nothing to do.")
+        )
+        page.goto("about:blank")
+        started.command.terminate()
+    started = run(*flags)
+    append(tmp_path / "log.db", daily(noon, noon + 100, 4.0))
+    page = show(started.url)
+    page.locator("#verdict.warning", has_text="the stream has changed").wait_for()
+
+
 def test_the_unit_of_the_target(load, show):
     """The setting `target_unit` is in the title, beside errors and on the axis."""
     page = opened(show, load)
