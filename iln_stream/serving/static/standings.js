@@ -32,9 +32,9 @@ export class Standings {
     const isContest = model.contenders.length > 0;
     const [measure] = measures(model);
     this.card.name("Who predicts best", isContest
-      ? `${axisOf(model, measure)}. Evidence: an interval for how much lower a challenger's loss is than the champion's; right of zero, it is better. To decide takes hundreds of events.`
+      ? `${axisOf(model, measure)}; lifetime: since it joined. Evidence: an interval for how much lower a challenger's loss is than the champion's; right of zero, it is better. To decide takes hundreds of events.`
       : `${axisOf(model, measure)}; baselines look at no input.`);
-    setText(this.runningHead, isContest ? "Since it joined" : "Running");
+    setText(this.runningHead, isContest ? "Lifetime" : "Running");
     this.evidenceHead.toggleAttribute("hidden", !isContest);
     const rows = [...(isContest ? contest(model, measure) : alone(model, measure)), ...baselineRows(model, measure)];
     const bound = Math.max(0.02, ...model.contenders.flatMap((c) => [Math.abs(c.lower ?? 0), Math.abs(c.upper ?? 0)]));
