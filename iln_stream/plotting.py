@@ -294,7 +294,7 @@ def read_columns(
     labelled = np.array([i for i, row in enumerate(rows) if row.y is not None], dtype=np.intp)
     if classes:
         y_pred = np.array([_probability(row) for row in rows])
-        y = np.array([np.nan if row.y is None else float(_is_right(row)) for row in rows])
+        y = np.array([np.nan if row.y is None else float(row.y_pred == row.y) for row in rows])
         baselines = {
             "commonest class so far": errors_of_commonest_class([rows[i].y for i in labelled])
         }
@@ -376,10 +376,6 @@ def _probability(row: Row) -> float:
     return 1.0 if row.p is None else row.p
 
 
-def _is_right(row: Row) -> bool:
-    return bool(row.y_pred == row.y)
-
-
 def plot_relevance(model: Any, *, most: int = 12, figure: Any = None) -> Any:
     """Draw how far each input moves a model's predictions.
 
@@ -424,27 +420,7 @@ def plot_relevance(model: Any, *, most: int = 12, figure: Any = None) -> Any:
 def plot_weights(model: Any, *, most: int = 12, figure: Any = None) -> Any:
     """Draw the weight of each expert in a model's prediction.
 
-    Parameters
-    ----------
-    model
-        A learner with an attribute `expert_weights`, such as `InfiniteLayerRegressor`, also behind
-        scalers or within wrappers.
-    most
-        Experts with bars of their own; the others have one bar together.
-    figure
-        A figure or subfigure of matplotlib to draw in; by default a new one.
-
-    Returns
-    -------
-    figure
-        As of `plot_relevance`.
-
-    Raises
-    ------
-    IlnError
-        When the model has no experts, or has learned nothing yet.
-    ImportError
-        When matplotlib is missing.
+    As `plot_relevance`, of a learner with an attribute `expert_weights`.
 
     Examples
     --------

@@ -175,7 +175,7 @@ class HistoryProgress(_Past):
     Examples
     --------
     >>> from iln_stream.loop.progress import HistoryProgress
-    >>> progress = HistoryProgress(n_files=2)
+    >>> progress = HistoryProgress(2)
     >>> progress.begin("january.csv")
     >>> progress.state
     'learning the history: january.csv, file 1 of 2; 0 events so far'
@@ -183,9 +183,6 @@ class HistoryProgress(_Past):
     """
 
     _beginning = "learning the history: preparing the learner and the files"
-
-    def __init__(self, n_files: int) -> None:
-        super().__init__(n_files)
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the count."""

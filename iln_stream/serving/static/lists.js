@@ -105,11 +105,7 @@ export class Checkpoints extends List {
 
 export class WorstSeries extends List {
   constructor() {
-    super("worst-series", "Worst series", "Mean |error| of the last 100 labels, as a share of their mean size.", 3, [
-      { name: "Series", look: "" },
-      { name: "Error", look: "number" },
-      { name: "Labels", look: "number" },
-    ], "");
+    super("worst-series", "Worst series", "Mean |error| of the last 100 labels, as a share of their mean size.", 3, [{ name: "Series" }, { name: "Error", look: "number" }, { name: "Labels", look: "number" }], "");
   }
 
   update(model) {

@@ -45,7 +45,7 @@ export class Predictions {
       return;
     }
     if (classes) {
-      this.card.name(`Predicted ${target ?? "classes"}`, `Probability of the predicted class, for the latest ${count(steps.length)} steps.`);
+      this.card.name(`Predicted ${target ?? "classes"}`, `Probability of the predicted class, for the latest ${count(steps.length)} events.`);
       this.classes.update({ x, series: classSeries(steps), marks, when });
       return;
     }
@@ -59,10 +59,10 @@ export class Predictions {
       this.numbers.update(sampled(this.range.of(model), promotions(model, "events")));
     } else if (steps.some((s) => s.late && s.id !== null)) { // labels come in another order than their events, which follow no course
       const sorted = steps.filter((s) => Number.isFinite(s.y_pred)).sort((a, b) => a.y_pred - b.y_pred);
-      this.card.name(title, `The latest ${count(sorted.length)} steps, sorted by prediction, as labels come late${interval(model, steps)}.`);
+      this.card.name(title, `The latest ${count(sorted.length)} events, sorted by prediction, as labels come late${interval(model, steps)}.`);
       this.numbers.update({ x: sorted.map((s) => s.y_pred), xName: "predicted", formatX: tick, series: numberSeries(sorted, hasIntervals, "prediction, in order").map((s) => ({ ...s, now: null })) });
     } else {
-      this.card.name(title, `The latest ${count(steps.length)} steps, each predicted before its label was seen${interval(model, steps)}.`);
+      this.card.name(title, `The latest ${count(steps.length)} events, each predicted before its label was seen${interval(model, steps)}.`);
       this.numbers.update({ x, series: numberSeries(steps, hasIntervals), marks, when });
     }
   }
