@@ -156,7 +156,7 @@ class DailyRhythm:
         """Add an error; one thread at a time may, while others read."""
         n, total = self.hours.get(hour := int(time // 3600), (0, 0.0))
         self.hours[hour] = n + 1, total + error
-        if len(self.hours) > 8 * 24:
+        if n == 0 and len(self.hours) > 8 * 24:
             del self.hours[min(self.hours)]
 
     def usual(self, n: int) -> float:
@@ -170,7 +170,8 @@ class DailyRhythm:
             of_hour = min(left, hours[hour][0])
             earlier = [hours[h] for h in range(hour - 24, hour - 169, -24) if h in hours]
             found += of_hour * (_mean(earlier) / mean if earlier else 1.0)
-            left -= of_hour
+            if not (left := left - of_hour):
+                break
         return found / (n - left) if left < n else 1.0
 
 

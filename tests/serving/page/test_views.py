@@ -126,9 +126,8 @@ def test_a_daily_rhythm_is_no_change(tmp_path, run, show):
         assert verdict.endswith("; steady; up to date; nothing to do.")
         page.goto("about:blank")
         started.command.terminate()
-    started = run(*flags)
     append(tmp_path / "log.db", daily(noon, noon + 100, 4.0))
-    page = show(started.url)
+    page = show(run(*flags).url)
     page.locator("#verdict.warning", has_text="the stream has changed").wait_for()
 
 
