@@ -1,5 +1,6 @@
 """Pictures of predictions, their errors, and the shares of inputs and experts."""
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ def drawing() -> ModuleType:
     return figure
 
 
+_PERIODS = {"label of a day before": 86_400.0, "label of a week before": 7 * 86_400.0}
+
 _KEYS = ("y_pred", "y", "intervals", "probabilities", "time")
 """What a row may have; the names are those of the service's messages."""
 
@@ -50,6 +53,7 @@ class Row(NamedTuple):
     horizon: str | None = None  # how far ahead, of a forecast
     # stream, partition and offset of the event, if it is a message
     place: tuple[str, int, int] | None = None
+    ahead: float = 0.0  # seconds from the event to what is forecast; inf if not known
 
     @property
     def is_class(self) -> bool:
@@ -142,6 +146,9 @@ def _row_of_message(message: Prediction) -> Row:
     if message.probabilities is not None:
         label = message.y_pred
         p = next((e.p for e in message.probabilities if _same(e.label, label)), 0.0)
+    ahead = 0.0 if message.horizon is None else math.inf
+    if message.horizon_time is not None and message.time is not None:
+        ahead = message.horizon_time - message.time
     return Row(
         message.y_pred,
         message.y,
@@ -150,6 +157,7 @@ def _row_of_message(message: Prediction) -> Row:
         message.time if message.horizon_time is None else message.horizon_time,
         message.horizon,
         place,
+        ahead,
     )
 
 
@@ -176,16 +184,21 @@ def errors_of_running_mean(y: Vector) -> Vector:
     return np.abs(y - np.concatenate(([0.0], means[:-1]))[: len(y)])
 
 
-def errors_of_last_value(y: Vector) -> Vector:
-    """Return the absolute errors (n,) of predicting each label by the one before it; first by 0.
+def errors_of_label_before(y: Vector, time: Vector, seconds: float, otherwise: Vector) -> Vector:
+    """Return the absolute errors (n,) of predicting each label by that of so many seconds before.
+
+    Where there is none, the error is `otherwise`.
 
     Examples
     --------
-    >>> errors_of_last_value(np.array([4.0, 6.0, 2.0])).tolist()
-    [4.0, 2.0, 4.0]
+    >>> y, time, others = np.array([4.0, 6.0, 3.0]), np.array([0.0, 60.0, 120.0]), np.full(3, 9.0)
+    >>> errors_of_label_before(y, time, 120.0, others).tolist()
+    [9.0, 9.0, 1.0]
 
     """
-    return np.abs(np.diff(y, prepend=0.0))
+    found = dict(zip(time.tolist(), y.tolist(), strict=True))
+    before = np.array([found.get(t - seconds, np.nan) for t in time.tolist()])
+    return np.where(np.isnan(before), otherwise, np.abs(y - before))
 
 
 def errors_of_commonest_class(y: Sequence[Any]) -> Vector:
@@ -246,7 +259,8 @@ class PredictionColumns(NamedTuple):
     # where the prediction, or the commonest class so far, was wrong, else 0
     errors: Vector
     baseline_errors: Vector
-    # The mean so far or, if that is better, the last value; of forecasts never, as it is not known.
+    # The best of: the mean so far; the last value, but not of forecasts, as it is not known; the
+    # labels of the same time a day or a week before, the mean where there is none.
     baseline: str
 
     @property
@@ -280,7 +294,7 @@ def read_columns(
     labelled = np.array([i for i, row in enumerate(rows) if row.y is not None], dtype=np.intp)
     if classes:
         y_pred = np.array([_probability(row) for row in rows])
-        y = np.array([np.nan if row.y is None else float(_is_right(row)) for row in rows])
+        y = np.array([np.nan if row.y is None else float(row.y_pred == row.y) for row in rows])
         baselines = {
             "commonest class so far": errors_of_commonest_class([rows[i].y for i in labelled])
         }
@@ -288,9 +302,15 @@ def read_columns(
     else:
         y_pred = _numbers([row.y_pred for row in rows], "y_pred")
         y = _numbers([row.y for row in rows], "y")
-        baselines = {"mean so far": errors_of_running_mean(y[labelled])}
+        known, at = y[labelled], time[labelled]
+        baselines = {"mean so far": errors_of_running_mean(known)}
         if rows[0].horizon is None:
-            baselines["last value"] = errors_of_last_value(y[labelled])
+            baselines["last value"] = np.abs(np.diff(known, prepend=0.0))
+        if len(set(at)) == len(at):  # of several series, one time has several labels
+            for name, period in _PERIODS.items():
+                if all(row.ahead <= period for row in rows):
+                    others = baselines["mean so far"]
+                    baselines[name] = errors_of_label_before(known, at, period, others)
         errors = np.abs(y - y_pred)[labelled]
     name = min(baselines, key=lambda each: baselines[each].sum())
     return PredictionColumns(
@@ -356,10 +376,6 @@ def _probability(row: Row) -> float:
     return 1.0 if row.p is None else row.p
 
 
-def _is_right(row: Row) -> bool:
-    return bool(row.y_pred == row.y)
-
-
 def plot_relevance(model: Any, *, most: int = 12, figure: Any = None) -> Any:
     """Draw how far each input moves a model's predictions.
 
@@ -404,27 +420,7 @@ def plot_relevance(model: Any, *, most: int = 12, figure: Any = None) -> Any:
 def plot_weights(model: Any, *, most: int = 12, figure: Any = None) -> Any:
     """Draw the weight of each expert in a model's prediction.
 
-    Parameters
-    ----------
-    model
-        A learner with an attribute `expert_weights`, such as `InfiniteLayerRegressor`, also behind
-        scalers or within wrappers.
-    most
-        Experts with bars of their own; the others have one bar together.
-    figure
-        A figure or subfigure of matplotlib to draw in; by default a new one.
-
-    Returns
-    -------
-    figure
-        As of `plot_relevance`.
-
-    Raises
-    ------
-    IlnError
-        When the model has no experts, or has learned nothing yet.
-    ImportError
-        When matplotlib is missing.
+    As `plot_relevance`, of a learner with an attribute `expert_weights`.
 
     Examples
     --------
@@ -503,9 +499,9 @@ def plot_predictions(
     """Draw predictions with intervals and labels over time, and below them the errors.
 
     The upper panel has the latest predictions. The lower one has the mean absolute error so far
-    and that of the latest labels, beside the error of predicting the mean of all labels so far or
-    the last one, whichever is better. Of classes, the panels have the probability of the predicted
-    class, and the share of wrong classes.
+    and that of the latest labels, beside the error of predicting the mean of all labels so far, the
+    last one, or that of the same time a day or a week before, whichever is best. Of classes, the
+    panels have the probability of the predicted class, and the share of wrong classes.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ def _api_extra_for(command: str) -> Iterator[None]:
         ) from None
 
 
-@app.command(rich_help_panel="Run")
+@app.command(rich_help_panel="Run", example="serve --models models --events sqlite:log.db")
 @partial(with_settings, kind=ApiSettings)
 def serve(settings: ApiSettings) -> None:
     """Serve predictions of published versions over HTTP, and append events to a log."""
@@ -141,7 +141,7 @@ def serve(settings: ApiSettings) -> None:
     ApiServer(settings).run()
 
 
-@app.command(rich_help_panel="Run")
+@app.command(rich_help_panel="Run", example="page --learner http://127.0.0.1:9108")
 @partial(with_settings, kind=PageSettings)
 def page(settings: PageSettings) -> None:
     """Show a running learner in browsers: errors, predictions, experts, drift, latest events."""
@@ -150,7 +150,7 @@ def page(settings: PageSettings) -> None:
     PageServer(settings).run()
 
 
-@app.command("inspect-source", rich_help_panel="Prepare")
+@app.command("inspect-source", rich_help_panel="Prepare", example="inspect-source orders.csv")
 @with_settings
 def inspect_source(
     settings: Settings,
@@ -163,7 +163,7 @@ def inspect_source(
     inspected(settings, records, console, output())
 
 
-@app.command("warm-start", rich_help_panel="Prepare")
+@app.command("warm-start", rich_help_panel="Prepare", example="warm-start 2025.csv 2026.csv")
 @with_settings
 def warm_start(
     settings: Settings,
@@ -181,14 +181,13 @@ def warm_start(
     warm_start_learners(settings, console)
 
 
-@app.command(rich_help_panel="Prepare")
+@app.command(rich_help_panel="Prepare", example="doctor --config orders.toml")
 @with_settings
 def doctor(
     settings: Settings,
     context: typer.Context,
     command: Annotated[
-        Literal["run", "serve"],
-        typer.Argument(help="The command; `serve` needs the table [api]."),
+        Literal["run", "serve"], typer.Argument(help="The command; `serve` needs the table [api].")
     ] = "run",
 ) -> None:
     """Check what a command needs with these settings; exit with 1 if it is missing."""
@@ -211,12 +210,11 @@ def warm(
     warm_cache(profile or (), console)
 
 
-@app.command(rich_help_panel="Look")
+@app.command(rich_help_panel="Look", example="inspect state")
 def inspect(
     path: Annotated[Path, typer.Argument(help="A snapshot, or a folder that contains snapshots.")],
     key: Annotated[
-        str | None,
-        typer.Option(help="Show the model of this key, for a learner with `by_key`."),
+        str | None, typer.Option(help="Show the model of this key, for a learner with `by_key`.")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a line of JSON for each snapshot.")
@@ -233,15 +231,14 @@ def inspect(
         show_key(path, key, output())
 
 
-@app.command(rich_help_panel="Change")
+@app.command(rich_help_panel="Change", example="versions models --pin 12")
 def versions(
     folder: Annotated[Path, typer.Argument(help="Folder of the setting `publish`.")] = Path(
         "models"
     ),
     model: Annotated[str | None, typer.Option(help="Only this model.")] = None,
     pin: Annotated[
-        str | None,
-        typer.Option(help="Let this version, or `newest`, predict until `--unpin`."),
+        str | None, typer.Option(help="Let this version, or `newest`, predict until `--unpin`.")
     ] = None,
     unpin: Annotated[
         bool, typer.Option("--unpin", help="Let the newest version predict again.")
@@ -260,7 +257,7 @@ def versions(
         pin_version(models, None if unpin else pin, console)
 
 
-@app.command(rich_help_panel="Look")
+@app.command(rich_help_panel="Look", example="predict state --source a.csv --predictions b.jsonl")
 @with_settings
 def predict(
     settings: Settings,
@@ -277,15 +274,14 @@ def predict(
     predict_events(path, settings, console)
 
 
-@app.command(rich_help_panel="Look")
+@app.command(rich_help_panel="Look", example="export state model.onnx")
 def export(
     path: Annotated[
         Path, typer.Argument(help="A snapshot, or the folder of one learner's snapshots.")
     ],
     out: Annotated[Path, typer.Argument(help="File to write: `.npz` or `.onnx`.")],
     size: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of hidden units; only for ShrinkingGradient."),
+        int | None, typer.Option(min=1, help="Number of hidden units; only for ShrinkingGradient.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the hidden units.")] = 0,
     snapshot_pickle: Annotated[
@@ -298,7 +294,7 @@ def export(
     export_model(path, out, size, seed, snapshot_pickle, console)
 
 
-@app.command(rich_help_panel="Look")
+@app.command(rich_help_panel="Look", example="plot predictions.jsonl --last 168 --out week.png")
 def plot(
     path: Annotated[
         Path,
@@ -332,7 +328,7 @@ def plot(
     )  # fmt: skip
 
 
-@app.command(rich_help_panel="Change")
+@app.command(rich_help_panel="Change", example="rebuild --config orders.toml --skip 0:43")
 @with_settings
 def rebuild(
     settings: Settings,
@@ -367,7 +363,7 @@ def rebuild(
     rebuild_learners(settings, until, skip, console, forget or (), accept_loss=accept_loss)
 
 
-@app.command(rich_help_panel="Change")
+@app.command(rich_help_panel="Change", example="promote linear --config orders.toml")
 @with_settings
 def promote(
     settings: Settings,
@@ -394,7 +390,7 @@ app.add_typer(dead_letters, name="dead-letters", rich_help_panel="Change")
 Reason = Annotated[str, typer.Option(help="Only letters whose reason contains this text.")]
 
 
-@dead_letters.command("list")
+@dead_letters.command("list", example="dead-letters list --config orders.toml")
 @with_settings
 def list_dead_letters(
     settings: Settings,
@@ -407,7 +403,7 @@ def list_dead_letters(
     list_letters(settings, reason, output(), as_json=as_json)
 
 
-@dead_letters.command("replay")
+@dead_letters.command("replay", example="dead-letters replay --config orders.toml")
 @with_settings
 def replay_dead_letters(
     settings: Settings,
@@ -476,7 +472,7 @@ def experiment(
         run(name, full, seeds, out, console)
 
 
-@app.command(rich_help_panel="Learn about")
+@app.command(rich_help_panel="Learn about", example="replay orders.jsonl --rate 100")
 @partial(with_settings, shown=("topic", "bootstrap"))
 def replay(
     settings: Settings,
@@ -487,8 +483,7 @@ def replay(
         ),
     ],
     rate: Annotated[
-        float | None,
-        typer.Option(min=0.001, help="Events per second; default: no limit."),
+        float | None, typer.Option(min=0.001, help="Events per second; default: no limit.")
     ] = None,
 ) -> None:
     """Publish a stream to a Kafka topic (`--topic`), at a given rate."""

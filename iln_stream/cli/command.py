@@ -1,10 +1,12 @@
 """What all commands share: the consoles, and a flag for each setting."""
 
+import inspect
 import os
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import typer
+from pydantic.fields import FieldInfo
 from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
@@ -12,6 +14,7 @@ from iln_stream.cli import flags
 from iln_stream.cli.logs import set_up_logging
 from iln_stream.service import Settings
 from iln_stream.serving.settings import ApiSettings, PageSettings
+from iln_stream.settings import value_name
 
 console = Console(stderr=True)
 
@@ -54,14 +57,29 @@ _Any = TypeVar("_Any", bound=Callable[..., Any])
 
 
 class Commands(typer.Typer):
-    """Commands whose help shows switches without a value."""
+    """Commands whose help names values as that of settings does, and gives an example."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(cls=_Group, **options)
 
-    def command(self, name: str | None = None, **options: Any) -> Callable[[_Any], _Any]:
+    def command(
+        self, name: str | None = None, example: str = "", **options: Any
+    ) -> Callable[[_Any], _Any]:
         """Return the decorator that adds a command."""
-        return super().command(name, cls=_Command, **options)
+        if example:
+            options["epilog"] = f"Example: `iln-stream {example}`"
+        add = super().command(name, cls=_Command, **options)
+
+        def added(function: _Any) -> _Any:
+            for each in inspect.signature(function, eval_str=True).parameters.values():
+                field = FieldInfo.from_annotation(each.annotation)
+                for info in field.metadata:
+                    is_argument = isinstance(info, typer.models.ArgumentInfo)
+                    value = each.name.upper() if is_argument else value_name(field)
+                    info.metavar = info.metavar or ("PATH" if value == "FILE" else value)
+            return add(function)
+
+        return added
 
 
 def with_settings(

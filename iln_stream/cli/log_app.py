@@ -37,7 +37,7 @@ CONNECTION = ("bootstrap", "kafka_options", "kafka_client")
 LOGGING = ("log_level", "log_format")
 
 
-@log_app.command("list")
+@log_app.command("list", example="log list sqlite:log.db")
 def list_topics(
     address: Annotated[str, typer.Argument(help="`sqlite:PATH`.")] = "sqlite:log.db",
 ) -> None:
@@ -47,7 +47,7 @@ def list_topics(
     log.list_topics(address, output())
 
 
-@log_app.command("create")
+@log_app.command("create", example="log create sqlite:log.db#orders --keep-records 1000000")
 def create_topic(
     address: Topic,
     partitions: Annotated[int, typer.Option(min=1, help="Number of partitions.")] = 1,
@@ -62,7 +62,7 @@ def create_topic(
     log.create(address, partitions, Retention(keep_records, keep_seconds, keep_bytes), console)
 
 
-@log_app.command("tail")
+@log_app.command("tail", example="log tail sqlite:log.db --lines 3")
 def tail_topic(
     address: Topic,
     start: From = None,
@@ -83,7 +83,7 @@ def tail_topic(
     log.tail(address, start, lines, partition, follow, positions)
 
 
-@log_app.command("import")
+@log_app.command("import", example="log import orders.csv sqlite:log.db")
 @partial(
     with_settings, only=(*CONNECTION, "start", "limit", "seed", "separator", "columns", *LOGGING)
 )
@@ -117,7 +117,7 @@ def import_stream(
     log.import_stream(settings, address, how, console)
 
 
-@log_app.command("export")
+@log_app.command("export", example="log export sqlite:log.db orders.jsonl")
 @partial(with_settings, only=(*CONNECTION, *LOGGING))
 def export_topic(
     settings: Settings,
@@ -137,7 +137,7 @@ def export_topic(
     log.export_topic(settings, address, to, begin, console)
 
 
-@log_app.command("trim")
+@log_app.command("trim", example="log trim sqlite:log.db --keep-seconds 86400")
 def trim_topic(
     address: Topic,
     keep_records: KeepRecords = None,

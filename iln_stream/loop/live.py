@@ -455,6 +455,7 @@ class LiveModel(Listener):
             "steps": steps,
             "calibration": plain(self._watched.scores.calibration()),
             "slices": self.slices.data(),
+            "window": self._watched.about_window(),
             "dead_letters": list(self._letters),
             "checkpoints": list(self.checkpoints()),
             "worst_series": list(self.worst_series()),

@@ -2,10 +2,10 @@
 
 import logging
 from time import monotonic, perf_counter
+from typing import Any
 
 from iln_stream.loop.step import Listener, Step
-from iln_stream.records import Command, DeadLetter
-from iln_stream.streams import PartitionedLog, Source, StreamPartition
+from iln_stream.streams import PartitionedLog, Source
 
 log = logging.getLogger(__name__)
 
@@ -54,20 +54,12 @@ class ConnectionLog(Listener):
             self._due = step.ended + _SECONDS
             self._check()
 
-    def on_dead_letter(self, letter: DeadLetter) -> None:
+    def _look(self, *_: Any, **__: Any) -> None:
         """Check whether the source has reconnected."""
         if self._disconnected_since is not None:
             self._check()
 
-    def on_repeat(self, origin: StreamPartition, offset: int) -> None:
-        """Check whether the source has reconnected."""
-        if self._disconnected_since is not None:
-            self._check()
-
-    def on_command(self, command: Command) -> None:
-        """Check whether the source has reconnected."""
-        if self._disconnected_since is not None:
-            self._check()
+    on_dead_letter = on_repeat = on_command = _look
 
     def on_idle(self) -> None:
         """Check whether the source has disconnected or reconnected."""

@@ -20,6 +20,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 from iln_stream.errors import IlnError
 from iln_stream.loop.baselines import Baselines
 from iln_stream.loop.scores import Coverage, QuantileScores, Scores
+from iln_stream.loop.slices import DailyRhythm, error_of
 from iln_stream.loop.step import Listener, Step
 from iln_stream.loop.task import Regression, Task
 from iln_stream.records import Command, DeadLetter
@@ -137,6 +138,8 @@ class ModelMetrics(Listener):
         self._baselines = task.baselines(window)
         self._coverage = Coverage(levels, window)
         self._quantiles = QuantileScores(quantiles, window)
+        self._rhythm = DailyRhythm()
+        self._window = window
         self._latency = Histogram(
             "iln_step_duration_seconds", "Time to predict and learn one event.", SECONDS
         )
@@ -210,6 +213,13 @@ class ModelMetrics(Listener):
         if scores.n_labelled == scores.totals.n_unscored:
             return "no score, as no class was known" if scores.n_labelled else "no label"
         return self._baselines.summary(scores, recent=recent)
+
+    def about_window(self) -> dict[str, float]:
+        """Return its size, and what its error and the recent error ratio usually are by now."""
+        self._count()
+        usual = self._rhythm.usual
+        ratio = usual(50) / (usual(1000) or 1.0)
+        return {"labels": self._window, "usual": usual(self._window), "usual_ratio": ratio}
 
     @property
     def histograms(self) -> Sequence[Histogram]:
@@ -285,7 +295,7 @@ class ModelMetrics(Listener):
                 "gauge",
                 "Records of the source that were not read yet; the end is looked up when records "
                 "are fetched. Read events may wait for a label: see iln_pending_events.",
-                lambda: self._lag,
+                lambda: self.lag,
             ),
             MetricSpec(
                 "iln_last_progress_timestamp_seconds",
@@ -299,7 +309,8 @@ class ModelMetrics(Listener):
         return getattr(self._source, "n_partitions", 0)
 
     @property
-    def _lag(self) -> int | None:
+    def lag(self) -> int | None:
+        """Records of the source that were not handled yet; None: not known."""
         lag = self._source.lag  # first: a poll in between then counts records twice, not never
         return None if lag is None else lag + self.n_in_hand()
 
@@ -311,6 +322,7 @@ class ModelMetrics(Listener):
             "scores": self.scores.state(),
             "baselines": self._baselines.state(),
             "coverage": self._coverage.state(),
+            "hours": [[hour, *sums] for hour, sums in self._rhythm.hours.items()],
             "n_dead_letters": self.n_dead_letters,
             "n_repeats": self.n_repeats,
             "n_skipped": self.n_skipped,
@@ -321,6 +333,7 @@ class ModelMetrics(Listener):
         self.scores.restore(state["scores"])
         for name, part in (("baselines", self._baselines), ("coverage", self._coverage)):
             part.restore(state[name])
+        self._rhythm.hours = {hour: (n, total) for hour, n, total in state.get("hours", ())}
         if "quantiles" in state:
             self._quantiles.restore(state["quantiles"])
         self.n_dead_letters = state["n_dead_letters"]
@@ -338,6 +351,9 @@ class ModelMetrics(Listener):
             self._baselines.update(steps)
             self._coverage.update(steps)
             self._quantiles.update(steps)
+            for step in steps:
+                if step.time is not None and step.loss is not None and math.isfinite(step.loss):
+                    self._rhythm.add(step.time, error_of(step))
             self._latency.add_all([step.seconds for step in steps])
             self._delay.add_all(
                 [max(step.delay, 0.0) for step in steps if step.late and step.delay is not None]

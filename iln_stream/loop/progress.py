@@ -87,6 +87,7 @@ class Progress(Listener):
         self._logs_letters = logs_letters
         self._line = Line(console, total)
         self._n = 0
+        self._was_behind = True
         # Of the last seconds at a terminal, else since the line before.
         self._before: deque[tuple[float, int]] = deque(maxlen=50 if self._line.is_drawn else 2)
 
@@ -105,6 +106,12 @@ class Progress(Listener):
     def on_repeat(self, origin: StreamPartition, offset: int) -> None:
         """Count the record."""
         self._show(1)
+
+    def on_idle(self) -> None:
+        """Log, once, that all that was in the log has been learned."""
+        if self._was_behind and self._watched.lag == 0:
+            self._was_behind = False
+            log.info(f"up to date: {self._text()}")
 
     def close(self) -> None:
         """Take the line away."""
@@ -168,7 +175,7 @@ class HistoryProgress(_Past):
     Examples
     --------
     >>> from iln_stream.loop.progress import HistoryProgress
-    >>> progress = HistoryProgress(n_files=2)
+    >>> progress = HistoryProgress(2)
     >>> progress.begin("january.csv")
     >>> progress.state
     'learning the history: january.csv, file 1 of 2; 0 events so far'
@@ -176,9 +183,6 @@ class HistoryProgress(_Past):
     """
 
     _beginning = "learning the history: preparing the learner and the files"
-
-    def __init__(self, n_files: int) -> None:
-        super().__init__(n_files)
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the count."""

@@ -117,8 +117,8 @@ class ErrorSlices:
         with self._reading:  # the loop only appends; it may do so meanwhile
             for _ in range(len(self._new)):
                 step = self._new.popleft()
-                error = step.loss if isinstance(step.y_pred, Mapping) else abs(step.y_pred - step.y)
-                if error is not None and isfinite(error):
+                error = error_of(step)
+                if isfinite(error):
                     self.add(_values(step.x), error, step.time)
             return list(self._rows)
 
@@ -133,6 +133,56 @@ class ErrorSlices:
             at = dt.datetime.fromtimestamp(row.time, zone)
             hour = ("hour", f"{at:%H}:00 {self.zone}")
             yield [hour, ("weekday", f"{at:%A}")] if span >= _WEEKDAYS_FROM else [hour]
+
+
+class DailyRhythm:
+    """The errors of each hour of the last eight days, by the times of events.
+
+    Examples
+    --------
+    >>> from iln_stream.loop.slices import DailyRhythm
+    >>> rhythm = DailyRhythm()
+    >>> for hour in range(36):
+    ...     rhythm.add(3600.0 * hour, 7.0 if hour % 24 == 11 else 1.0)
+    >>> rhythm.usual(1), rhythm.usual(12)
+    (5.25, 1.125)
+
+    """
+
+    def __init__(self) -> None:
+        self.hours: dict[int, tuple[int, float]] = {}  # since 1970: number and sum of errors
+
+    def add(self, time: float, error: float) -> None:
+        """Add an error; one thread at a time may, while others read."""
+        n, total = self.hours.get(hour := int(time // 3600), (0, 0.0))
+        self.hours[hour] = n + 1, total + error
+        if n == 0 and len(self.hours) > 8 * 24:
+            del self.hours[min(self.hours)]
+
+    def usual(self, n: int) -> float:
+        """Return the mean error of the days before, at the hours of the latest `n` errors.
+
+        In units of the mean of all hours; 1 if the days before are not known.
+        """
+        hours, left, found = dict(self.hours), n, 0.0
+        mean = _mean(hours.values()) or 1.0
+        for hour in sorted(hours, reverse=True):
+            of_hour = min(left, hours[hour][0])
+            earlier = [hours[h] for h in range(hour - 24, hour - 169, -24) if h in hours]
+            found += of_hour * (_mean(earlier) / mean if earlier else 1.0)
+            if not (left := left - of_hour):
+                break
+        return found / (n - left) if left < n else 1.0
+
+
+def _mean(sums: Iterable[tuple[int, float]]) -> float:
+    n, total = map(sum, zip((0, 0.0), *sums, strict=True))
+    return total / n if n else 0.0
+
+
+def error_of(step: Step) -> float:
+    """Return |y_pred - y| of a labelled step, of classes the log loss."""
+    return step.loss or 0.0 if isinstance(step.y_pred, Mapping) else abs(step.y_pred - step.y)
 
 
 def _values(x: Mapping[Any, float]) -> dict[str, Any]:

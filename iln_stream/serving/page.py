@@ -235,9 +235,7 @@ _RECENT_POINTS = 80
 
 _WHOLE = (
     *("contenders", "metrics", "dead_letters", "checkpoints", "worst_series", "commands"),
-    "promotions",
-    "calibration",
-    "slices",
+    *("promotions", "calibration", "slices", "window"),
 )
 _HEAD = ("model", "partition", "task", "source", "learner", "version", "target", "unit")
 

@@ -38,6 +38,15 @@ def test_a_switch_has_no_kind_of_value(command):
         assert "bool" not in found.replace("boolean", "")
 
 
+def test_the_help_names_values_and_has_an_example(command):
+    """Of our own options as of settings; none shows a type of Python."""
+    for name in ("plot", "export", "versions", "replay", "log tail"):
+        found = command(*name.split(), "--help").out
+        options = found.partition("Options")[2]
+        assert f"Example: iln-stream {name} " in options
+        assert "<" not in options
+
+
 def test_replay_of_nothing(command):
     """An error about the source comes before any connection to a broker."""
     done = command("replay", "nowhere.jsonl")

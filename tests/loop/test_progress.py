@@ -108,9 +108,21 @@ def test_lines_of_the_log(clock, caplog):
     assert all(re.fullmatch(pattern, line) for line in lines)
 
 
+def test_the_log_says_once_that_the_run_is_up_to_date(clock, caplog, monkeypatch):
+    """Not while records wait, as at a poll that is late; then once, whatever comes after it."""
+    shown = Shown(terminal=False)
+    with caplog.at_level(logging.INFO):
+        for lag in (3, 0, 0, 2, 0):
+            monkeypatch.setattr(ListSource, "lag", lag)
+            shown.learn(step())
+            shown.progress.on_idle()
+    (said,) = [record.message for record in caplog.records]
+    assert said.startswith("up to date: 2 events, ")
+
+
 def test_events_of_a_history_are_counted():
     """An event counts once, also where its label comes late."""
-    progress = HistoryProgress(n_files=1)
+    progress = HistoryProgress(1)
     for one in (step(), step(), step()._replace(late=True)):
         progress.on_step(one)
     assert [metric.read() for metric in progress.metrics()] == [2]

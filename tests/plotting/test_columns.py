@@ -110,6 +110,22 @@ def test_the_baseline_is_the_better_one():
     assert read_columns(forecasts, None, None).baseline == "mean so far"
 
 
+@pytest.mark.parametrize(("hours", "of"), [(1, "day"), (30, "week"), (None, "mean")])
+def test_the_same_time_before_is_a_baseline(hours, of):
+    """Of a stream that repeats each day, the day before is best, or the week before where a
+    forecast is made earlier; of a horizon in records, neither is known to be earlier. Where there
+    is no such label, the error is that of the mean."""
+    rows = []
+    for n in range(24 * 20):
+        of_target = {"horizon_time": 3600.0 * n} if hours else {}
+        more = {"y": n % 24, "horizon": "1", "time": 3600.0 * (n - (hours or 0)), **of_target}
+        rows.append(read_prediction(message(n, **more)))
+    found = read_columns(rows, None, None)
+    assert found.baseline == (f"label of a {of} before" if hours else "mean so far")
+    assert found.baseline_errors[1] == 1.0
+    assert found.baseline_errors[-200:].any() == (hours is None)
+
+
 def test_the_commonest_class():
     """The class that came most often predicts; the earlier of two that came equally often. A class
     is known by its type, too.

@@ -178,7 +178,7 @@ def _loop(
         check = LearningCheck(model, late)
         listeners.append(check)
         metrics.export(watched.labels, check.metrics())
-        metrics.export(watched.labels, HistoryProgress(n_files=1).metrics())
+        metrics.export(watched.labels, HistoryProgress(1).metrics())
         forgets = Forgets(Forgotten(folder), (parse_json, None), {}, 10)
         metrics.export(watched.labels, forgets.metrics())
         metrics.export(watched.labels, [retries_metric(lambda: 0.0)])

@@ -16,7 +16,7 @@ export class Chart {
   // options: title; xName, formatX; formatY, formatTick; log; low, high (bounds of y); least (of the
   // upper bound); references (y of lines); height, the least if the card is higher.
   constructor(options) {
-    this.options = { formatX: tick, formatY: number, formatTick: tick, ...options };
+    this.options = { formatX: tick, formatY: number, formatTick: options.formatY ?? tick, ...options };
     this.chosen = null;
     this.isVisible = false; // charts out of sight are not drawn
     this.legend = element("ul", { class: "legend" });

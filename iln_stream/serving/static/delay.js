@@ -16,7 +16,7 @@ export class Delay extends List {
     const expired = sum(Object.values(model.metrics.iln_pending_expired_total ?? {}));
     const unmatched = value(model, "iln_labels_refused_total", "no_event") ?? 0;
     this.fill([
-      ["Median delay", sorted.length > 0 && duration(sorted[sorted.length >> 1])],
+      ["Median delay, lately", sorted.length > 0 && duration(sorted[sorted.length >> 1])],
       ["Events that wait", waiting !== undefined && count(waiting)],
       ["Events that expired", expired > 0 && count(expired)],
       ["Labels without an event", unmatched > 0 && count(unmatched)],

@@ -13,7 +13,7 @@ export class Errors {
     this.nth = nth;
     const options = { title: "", xName: "event", formatX: count, height: 200 };
     this.errors = new Chart({ ...options, log: true });
-    this.shares = new Chart({ ...options, formatY: percent, formatTick: percent });
+    this.shares = new Chart({ ...options, formatY: percent });
     this.card = new Card(`windowed-${nth}`, "", "", 6, this.errors.node, this.shares.node);
     this.node = this.card.node;
     this.range = new Range(`windowed-${nth}`, ["10k", "All"], "All", () => this.update(this.model));
@@ -25,7 +25,7 @@ export class Errors {
     const measure = measures(model)[this.nth];
     if (!this.card.show(measure !== undefined)) return;
     const title = `Windowed ${measure.title}`;
-    this.card.name(title, `${axisOf(model, measure)} of the latest labelled events${measure.isShare ? "" : ", on a log scale"}.`);
+    this.card.name(title, `${axisOf(model, measure)} of the latest ${count(model.window.labels)} labels${measure.isShare ? "" : ", on a log scale"}.`);
     this.errors.node.toggleAttribute("hidden", measure.isShare === true);
     this.shares.node.toggleAttribute("hidden", !measure.isShare);
     const chart = measure.isShare ? this.shares : this.errors;

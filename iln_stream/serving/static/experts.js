@@ -10,7 +10,7 @@ const LOOKS = ["s0", "s1", "s2", "s3", "s4", "s5"];
 
 export class Experts {
   constructor() {
-    this.chart = new Chart({ title: "Weights of the experts", xName: "event", formatX: count, formatY: percent, formatTick: percent, low: 0, high: 1, height: 190 });
+    this.chart = new Chart({ title: "Weights of the experts", xName: "event", formatX: count, formatY: percent, low: 0, high: 1, height: 190 });
     this.card = new Card("experts", "Weights of the experts", "Share of each expert in the prediction.", 6, this.chart.node);
     this.node = this.card.node;
   }

@@ -4,7 +4,7 @@ import { element, repeat, setAttributes, setText } from "./dom.js";
 import { count, number, percent, rate, share, words } from "./format.js";
 import { value } from "./store.js";
 import { measures, trivial, unitOf, unreadShare } from "./task.js";
-import { CHANGED, FEW } from "./verdict.js";
+import { CHANGED, FEW, drifts } from "./verdict.js";
 
 export class Figures {
   constructor() {
@@ -63,14 +63,9 @@ function counts(model, isAtWork) {
   if (auc !== undefined && model.calibration?.counts) {
     found.unshift({ name: "ROC AUC", metric: "iln_probability_score", value: auc, format: number, note: "0.5 is chance, 1 is perfect" });
   } else if (drift !== undefined) {
-    found.splice(1, 0, { name: "Drift", metric: "iln_recent_error_ratio", format: number, ...meaning(drift) });
+    found.splice(1, 0, { name: "Drift", metric: "iln_recent_error_ratio", format: number, ...(drifts(model) ? { note: "the stream has changed", look: "bad" } : { note: drift > CHANGED ? "usual at this hour" : "1 is steady" }) });
   }
   return found.map((f) => ({ value: value(model, f.metric), ...f }));
-}
-
-function meaning(drift) {
-  if (drift > CHANGED) return { note: "the stream has changed", look: "bad" };
-  return { note: "1 is steady" };
 }
 
 function perSecond(model) {

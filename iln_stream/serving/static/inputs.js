@@ -14,7 +14,7 @@ export class Inputs {
     const table = element("table", { class: "bars" }, element("caption", { class: "visually-hidden" }, "Relevance of the inputs"),
       element("thead", { class: "visually-hidden" }, element("tr", {}, element("th", { scope: "col" }, "Input"), element("th", { scope: "col" }, "Share"))),
       this.body);
-    this.card = new Card("inputs", "Relevance of the fields", "", 3, table);
+    this.card = new Card("inputs", "", "", 3, table);
     this.node = this.card.node;
   }
 

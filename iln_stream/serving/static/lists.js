@@ -54,8 +54,6 @@ export class Events extends List {
   }
 }
 
-const WORST = 10;
-
 export class WorstEvents extends List {
   constructor() {
     super("worst-events", "Worst predictions", "Of the latest 256 events, the largest errors.", 4, [
@@ -68,7 +66,7 @@ export class WorstEvents extends List {
     const classes = isClassification(model);
     const found = model.steps.filter((s) => s.y !== null && (classes ? verdict(s) === "wrong" : Number.isFinite(s.y_pred)));
     const size = (s) => (classes ? s.p ?? 1 : Math.abs(s.y - s.y_pred));
-    this.fill(found.toSorted((a, b) => size(b) - size(a)).slice(0, WORST).map((s) => [
+    this.fill(found.toSorted((a, b) => size(b) - size(a)).slice(0, LATEST).map((s) => [
       moment(s.time ?? NaN), seriesOf(s), s.id ?? "–", label(s.y), classes ? `${label(s.y_pred)} ${percent(s.p ?? NaN)}` : label(s.y_pred),
     ]));
     this.card.show(found.length > 0);
@@ -107,11 +105,7 @@ export class Checkpoints extends List {
 
 export class WorstSeries extends List {
   constructor() {
-    super("worst-series", "Worst series", "Mean |error| of the last 100 labels, as a share of their mean size.", 3, [
-      { name: "Series", look: "" },
-      { name: "Error", look: "number" },
-      { name: "Labels", look: "number" },
-    ], "");
+    super("worst-series", "Worst series", "Mean |error| of the last 100 labels, as a share of their mean size.", 3, [{ name: "Series" }, { name: "Error", look: "number" }, { name: "Labels", look: "number" }], "");
   }
 
   update(model) {

@@ -12,9 +12,9 @@ export class Predictions {
   constructor() {
     const x = { xName: "step", formatX: count };
     this.numbers = new Chart({ title: "Predictions and labels", height: 300, ...x });
-    this.classes = new Chart({ title: "Predicted classes and their probability", height: 300, high: 1.02, formatY: percent, formatTick: percent, ...x });
-    this.rare = new Chart({ title: "Probability by outcome", height: 300, low: 0, formatY: percent, formatTick: percent, xName: "predicted", formatX: percent });
-    this.card = new Card("predictions", "Predictions and labels", "", 7, this.numbers.node, this.classes.node, this.rare.node);
+    this.classes = new Chart({ title: "Predicted classes", height: 300, high: 1.02, formatY: percent, ...x });
+    this.rare = new Chart({ title: "Probability by outcome", height: 300, low: 0, formatY: percent, xName: "predicted", formatX: percent });
+    this.card = new Card("predictions", "", "", 7, this.numbers.node, this.classes.node, this.rare.node);
     this.node = this.card.node;
     this.range = new Range("predictions", ["256", "10k", "All"], "256", () => this.update(this.model));
     this.card.tool(this.range.node);
@@ -45,12 +45,13 @@ export class Predictions {
       return;
     }
     if (classes) {
-      this.card.name(`Predicted ${target ?? "classes"}`, "Probability of the predicted class, for each of the latest events.");
+      this.card.name(`Predicted ${target ?? "classes"}`, `Probability of the predicted class, for the latest ${count(steps.length)} events.`);
       this.classes.update({ x, series: classSeries(steps), marks, when });
       return;
     }
     this.numbers.options.unit = unitOf(model);
-    const title = target ? `${target}: predictions and labels` : "Predictions and labels";
+    const one = several.size > 0 && this.series.chosen;
+    const title = target ? `${target}${one ? ` of ${one}` : ""}: predictions and labels` : "Predictions and labels";
     const isRecent = this.range.value === "256" || several.size > 0;
     const hasIntervals = steps.some((s) => s.interval);
     if (!isRecent) {
@@ -58,10 +59,10 @@ export class Predictions {
       this.numbers.update(sampled(this.range.of(model), promotions(model, "events")));
     } else if (steps.some((s) => s.late && s.id !== null)) { // labels come in another order than their events, which follow no course
       const sorted = steps.filter((s) => Number.isFinite(s.y_pred)).sort((a, b) => a.y_pred - b.y_pred);
-      this.card.name(title, `Labels by what was predicted before they were seen${interval(model, steps)}.`);
-      this.numbers.update({ x: sorted.map((s) => s.y_pred), xName: "predicted", formatX: tick, series: numberSeries(sorted, hasIntervals) });
+      this.card.name(title, `The latest ${count(sorted.length)} events, sorted by prediction, as labels come late${interval(model, steps)}.`);
+      this.numbers.update({ x: sorted.map((s) => s.y_pred), xName: "predicted", formatX: tick, series: numberSeries(sorted, hasIntervals, "prediction, in order").map((s) => ({ ...s, now: null })) });
     } else {
-      this.card.name(title, `What was predicted before the label was seen${interval(model, steps)}.`);
+      this.card.name(title, `The latest ${count(steps.length)} events, each predicted before its label was seen${interval(model, steps)}.`);
       this.numbers.update({ x, series: numberSeries(steps, hasIntervals), marks, when });
     }
   }
@@ -94,9 +95,9 @@ function withoutRepeats(steps) {
   return steps.filter((s) => s.y !== null || !labelled.has(s.id));
 }
 
-function numberSeries(steps, hasInterval) {
+function numberSeries(steps, hasInterval, name = "prediction") {
   const series = [
-    { name: "prediction", look: "s0 strong", y: steps.map((s) => s.y_pred) },
+    { name, look: "s0 strong", y: steps.map((s) => s.y_pred) },
     { name: "label", look: "ink", kind: "dots", y: steps.map((s) => s.y) },
   ];
   if (hasInterval) {
@@ -110,7 +111,7 @@ function numberSeries(steps, hasInterval) {
 function classSeries(steps) {
   const of = (wanted) => ({
     y: steps.map((s) => (verdict(s) === wanted ? s.p : null)),
-    shown: steps.map((s) => (verdict(s) === wanted ? described(s) : null)),
+    shown: steps.map((s) => verdict(s) === wanted && described(s)),
     now: steps.filter((s) => verdict(s) === wanted).length,
     format: (v) => (typeof v === "string" ? v : count(v)),
     kind: "dots",

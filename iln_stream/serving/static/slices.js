@@ -6,12 +6,7 @@ import { axisOf, measures } from "./task.js";
 
 export class Slices extends List {
   constructor() {
-    super("slices", "Where the errors are", "", 3, [
-      { name: "Where", look: "" },
-      { name: "Error", look: "number" },
-      { name: "Above", look: "number" },
-      { name: "Labels", look: "number" },
-    ], "");
+    super("slices", "Where the errors are", "", 3, [{ name: "Where" }, ...["Error", "Above", "Labels"].map((name) => ({ name, look: "number" }))], "");
   }
 
   update(model) {

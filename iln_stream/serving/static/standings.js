@@ -12,17 +12,18 @@ const REACH = 58;
 export class Standings {
   constructor() {
     this.evidenceHead = element("th", { scope: "col" }, "Evidence");
+    this.runningHead = element("th", { scope: "col", class: "number only-wide" });
     this.body = element("tbody");
     const heads = [
       element("th", { scope: "col" }, "Who"),
       element("th", { scope: "col", class: "number" }, "Windowed"),
-      element("th", { scope: "col", class: "number only-wide" }, "Running"),
+      this.runningHead,
       this.evidenceHead,
     ];
     const table = element("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Who predicts best, as a table" },
       element("table", {}, element("caption", { class: "visually-hidden" }, "Who predicts best"),
         element("thead", {}, element("tr", {}, ...heads)), this.body));
-    this.card = new Card("standings", "Who predicts best", "", 5, table);
+    this.card = new Card("standings", "", "", 5, table);
     this.node = this.card.node;
   }
 
@@ -31,8 +32,9 @@ export class Standings {
     const isContest = model.contenders.length > 0;
     const [measure] = measures(model);
     this.card.name("Who predicts best", isContest
-      ? `${axisOf(model, measure)}. Evidence: an interval for how much lower a challenger's loss is than the champion's; right of zero, it is better. To decide takes hundreds of events.`
+      ? `${axisOf(model, measure)}; lifetime: since it joined. Evidence: an interval for how much lower a challenger's loss is than the champion's; right of zero, it is better. To decide takes hundreds of events.`
       : `${axisOf(model, measure)}; baselines look at no input.`);
+    setText(this.runningHead, isContest ? "Lifetime" : "Running");
     this.evidenceHead.toggleAttribute("hidden", !isContest);
     const rows = [...(isContest ? contest(model, measure) : alone(model, measure)), ...baselineRows(model, measure)];
     const bound = Math.max(0.02, ...model.contenders.flatMap((c) => [Math.abs(c.lower ?? 0), Math.abs(c.upper ?? 0)]));

@@ -18,7 +18,7 @@ export class Threshold {
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Was"), ...this.heads)),
       element("tbody", {}, ...this.sides.map((side, i) => element("tr", {}, side, ...this.cells[i]))));
     this.found = element("p");
-    this.card = new Card("threshold", "At a threshold", "", 6, element("p", { class: "slider" }, this.at, this.slider), table, this.found);
+    this.card = new Card("threshold", "", "", 6, element("p", { class: "slider" }, this.at, this.slider), table, this.found);
     this.node = this.card.node;
   }
 

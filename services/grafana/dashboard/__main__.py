@@ -165,7 +165,7 @@ def figure(stat: overview.Stat) -> StatPanel:
         .span(stat.width)
         .mappings(stat.texts)
         .height(4)
-        .with_target(target(Query(stat.query, "{{model}}")).instant())
+        .with_target(target(Query(stat.query, stat.legend)).instant())
     )
     return made if stat.no_value is None else made.no_value(stat.no_value)
 
@@ -296,9 +296,17 @@ def overview_dashboard() -> Dashboard:
     return made.with_panel(alert_list())
 
 
-def of_rows(title: str, uid: str, rows: Rows, *variables: QueryVariable) -> Dashboard:
-    """Return a dashboard of rows, of which the first is open."""
+def of_rows(
+    title: str,
+    uid: str,
+    rows: Rows,
+    *variables: QueryVariable,
+    stats: Sequence[overview.Stat] = (),
+) -> Dashboard:
+    """Return a dashboard of figures and below them rows, of which the first is open."""
     made = dashboard(title, uid, *variables)
+    for stat in stats:
+        made.with_panel(figure(stat))
     for i, (name, graphs) in enumerate(rows):
         row = Row(name).collapsed(i > 0)
         panels = [panel(graph, COLUMNS // len(line)) for line in lines(graphs) for graph in line]
@@ -316,7 +324,7 @@ def dashboards() -> dict[str, str]:
     made = {
         "overview": overview_dashboard(),
         "stream": of_rows("Stream and state", "iln-stream-state", STREAM, *OF_LEARNERS),
-        "api": of_rows("API", "iln-stream-api", API, *OF_API),
+        "api": of_rows("API", "iln-stream-api", API, *OF_API, stats=api.STATS),
         "research": of_rows("Research", "iln-stream-research", RESEARCH, *OF_LEARNERS),
     }
     return {f"{name}.json": as_json(each) for name, each in made.items()}

@@ -19,6 +19,7 @@ class Stat(NamedTuple):
     colours: tuple[tuple[float | None, str], ...]
     no_value: str | None = None
     texts: tuple[dict[str, Any], ...] = ()
+    legend: str = "{{model}}"
 
 
 def error(over: str, of: str) -> str:

@@ -245,7 +245,7 @@ def test_a_threshold_of_two_classes(tmp_path, run, show):
     page.locator("#calibration summary").click()
     page.locator("#calibration tbody td").first.wait_for()
     bins = [row.split() for row in page.locator("#calibration tbody tr").all_inner_texts()]
-    assert sum(int(row[-1]) for row in bins) == 299
+    assert {row[-1][0] for row in bins} == {"±"}
     came = [float(row[1].rstrip("%")) for row in bins if row[1] != "–"]
     assert came[0] > 80 > 5 > came[-1]  # the newest first: that of the largest probability
     page.locator("#threshold-at").fill("0.01")

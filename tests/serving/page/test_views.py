@@ -39,16 +39,8 @@ def load(tmp_path_factory):
     """A run of hourly events with a unit and intervals."""
     folder = tmp_path_factory.mktemp("load")
     append(folder / "log.db", hours())
-    flags = (
-        "--target",
-        "load",
-        "--time-field",
-        "at",
-        "--target-unit",
-        "MW",
-        "--time-features",
-        "hour",
-    )
+    named = ("--target", "load", "--time-field", "at", "--target-unit", "MW")
+    flags = (*named, "--time-features", "hour")
     with Run(folder, *FAST, *flags, "--prediction-intervals", "0.9") as started:
         started.learned(N_HOURS)
         yield started
@@ -104,6 +96,39 @@ def test_the_day_before_is_a_baseline(load, show):
     assert "than repeating the day before" in page.locator("#verdict").inner_text()
     assert page.locator("#standings tr", has_text="day before").count() == 1
     assert "day before" in table(page, "windowed-0")[0]
+
+
+def daily(first, last, level=1.0):
+    """Return events of a stream, one each three minutes, whose noise is largest at noon."""
+    rng, found = random.Random(first), []
+    for n in range(first, last):
+        noise = level * (1.0 + 5.0 * max(0.0, -math.cos(n / 240 * math.pi)) ** 3)
+        x = rng.uniform(-1.0, 1.0)
+        fields = {"at": MONDAY + 180 * n, "x": x, "load": 20.0 * x + rng.gauss(0.0, noise)}
+        found.append(json.dumps(fields).encode())
+    return found
+
+
+def test_a_daily_rhythm_is_no_change(tmp_path, run, show):
+    """Errors that are largest at noon are steady, before and after a restart; if they are larger
+    than usual at noon, the stream has changed."""
+    noon = 4 * 480 + 250
+    append(tmp_path / "log.db", daily(0, noon))
+    flags = (*FAST, "--target", "load", "--time-field", "at", "--snapshots", "state")
+    for _ in range(2):
+        started = run(*flags)
+        started.learned(noon)
+        page = show(started.url)
+        drift = page.locator("#figures [data-metric=iln_recent_error_ratio]")
+        drift.locator("xpath=..").filter(has_text="usual at this hour").wait_for()
+        assert float(drift.get_attribute("value")) > 1.5
+        verdict = page.locator("#verdict.good").inner_text()
+        assert verdict.endswith("; steady; up to date; nothing to do.")
+        page.goto("about:blank")
+        started.command.terminate()
+    append(tmp_path / "log.db", daily(noon, noon + 100, 4.0))
+    page = show(run(*flags).url)
+    page.locator("#verdict.warning", has_text="the stream has changed").wait_for()
 
 
 def test_the_unit_of_the_target(load, show):
@@ -216,10 +241,8 @@ def test_the_verdict_has_a_next_step(waiting, page_of, show):
     url, says = waiting
     says |= {"state": "learning", "models": answer(5000)}
     page = show(page_of(url, "--poll-seconds", "0.2"))
-    verdict, good = (
-        page.locator("#verdict"),
-        "Lately 50% better than repeating the last value; steady",
-    )
+    verdict = page.locator("#verdict")
+    good = "Lately 50% better than repeating the last value; steady"
 
     def becomes(text, look):
         page.locator(f"#verdict.{look}").filter(

@@ -1,7 +1,8 @@
 """The HTTP API."""
 
-from grafana_foundation_sdk.models.units import CountsPerSecond, Seconds, Short
+from grafana_foundation_sdk.models.units import CountsPerSecond, PercentUnit, Seconds, Short
 from graph import Graph, Query
+from overview import Stat
 
 
 def of_api(metric: str, more: str = "") -> str:
@@ -19,6 +20,43 @@ def api_quantile(q: float) -> Query:
     buckets = api_rate("iln_api_request_duration_seconds_bucket", by="le, route")
     return Query(f"histogram_quantile({q}, {buckets})", f"{{{{route}}}} {q:.0%}")
 
+
+def api_stat(
+    title: str, description: str, unit: str, query: str, limit: float | None = None
+) -> Stat:
+    """Return a figure of each instance; it is red from the limit on."""
+    colours = ((None, "green"), *(() if limit is None else ((limit, "red"),)))
+    return Stat(title, 8, description, unit, query, colours, "no request", (), "{{instance}}")
+
+
+ASKED = api_rate("iln_api_requests_total", 'route!="/ready"')
+FAILED = api_rate("iln_api_requests_total", 'status=~"5..", route!="/ready"')
+SLOW = api_rate("iln_api_request_duration_seconds_bucket", 'route="/predict"', by="le, instance")
+
+STATS = (
+    api_stat(
+        "Requests per second",
+        "Requests answered, of all routes but /ready.\n\nHealthy: what the clients send.",
+        CountsPerSecond,
+        ASKED,
+    ),
+    api_stat(
+        "Time of a prediction (p99)",
+        "Time within which 99 of 100 requests of /predict are answered.\n\nHealthy: a few "
+        "milliseconds. Above 0.1 s: IlnApiSlow.",
+        Seconds,
+        f"histogram_quantile(0.99, {SLOW})",
+        0.1,
+    ),
+    api_stat(
+        "Server errors",
+        "Share of requests whose answer has a status from 500 on.\n\nHealthy: 0. Above 1 %: "
+        "IlnApiFails.",
+        PercentUnit,
+        f"({FAILED} or 0 * {ASKED}) / {ASKED}",
+        0.01,
+    ),
+)
 
 GRAPHS = (
     Graph(

@@ -8,15 +8,15 @@ CONTENDER = f"{LEARNER} {{{{contender}}}}"
 GRAPHS = (
     Graph(
         "Errors of the contenders",
-        "Mean error of each contender on its own predictions over the last labelled events, each "
-        "made before the label, and of the published predictions (model).\n\nHealthy: no "
-        "challenger stays below the model.",
+        "Mean absolute error, or share of wrong classes, of each contender on its own predictions "
+        "over the last labelled events, and of the published predictions (model).\n\nHealthy: no "
+        "challenger stays below the model. The dashboard Research has their losses.",
         Short,
         (
             Query(
-                f"{errors('.*', 'window')} and on (instance, model, partition) "
+                f"{errors('mae|misclassification', 'window')} and on (instance, model, partition) "
                 f"{selected('iln_champion')}",
-                f"{LEARNER} {{{{of}}}} {{{{measure}}}}",
+                f"{LEARNER} {{{{of}}}}",
             ),
         ),
     ),
