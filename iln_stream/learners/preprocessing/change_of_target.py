@@ -140,8 +140,10 @@ class OtherTarget(RestorableLearner, base.Regressor):
             with self._turn:
                 origin = self._origin(x)
                 inputs = self._inputs(x, origin)
-                (low, high), shift = inner(inputs, level), self._shift(inputs)
-                return self._back(low + shift, origin), self._back(high + shift, origin)
+                low, high = (self._back(end, origin) for end in inner(inputs, level))
+                # It was moved, and ends that moved with it would not contain their share.
+                y_pred = self._predicted(inputs, origin)
+                return min(low, y_pred), max(high, y_pred)
 
         return predict_interval
 
@@ -154,8 +156,8 @@ class OtherTarget(RestorableLearner, base.Regressor):
             with self._turn:
                 origin = self._origin(x)
                 inputs = self._inputs(x, origin)
-                found, shift = inner(inputs), self._shift(inputs)
-                return {level: self._back(value + shift, origin) for level, value in found.items()}
+                found = inner(inputs).items()
+                return {level: self._back(value, origin) for level, value in found}
 
         return predict_quantiles_one
 
@@ -259,9 +261,10 @@ class RatioToLevel(OtherTarget):
     all values so far were, 0 is predicted and nothing is learned.
 
     A regressor that minimises squares, or forgets within few hours of many series, trusts last
-    week's value too little. So a linear regression with Huber's weights moves predictions and ends
-    of intervals toward the present value, lags and means. Errors of the value count there, and an
-    event counts in proportion to its number, as the regressor has to learn first.
+    week's value too little. So a linear regression with Huber's weights moves predictions toward
+    the present value, lags and means. Errors of the value count there, and an event counts in
+    proportion to its number, as the regressor has to learn first. Intervals and quantiles are those
+    of the regressor; an interval is enlarged if it does not contain the prediction.
 
     Parameters
     ----------

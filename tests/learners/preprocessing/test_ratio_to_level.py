@@ -1,6 +1,7 @@
 """RatioToLevel: one regressor for series of different levels."""
 
-from math import asinh, inf, isnan, log, nan, sinh
+import random
+from math import asinh, cos, inf, isnan, log, nan, pi, sin, sinh, sqrt
 
 import numpy as np
 import pytest
@@ -54,8 +55,8 @@ def test_series_of_different_levels():
 @pytest.mark.parametrize("wrap", [fast, lambda: ChangeOfTarget(fast(), "y")])
 def test_prediction_interval_and_token_are_of_the_value(wrap):
     """The regressor sees asinh of x and y divided by the level: its own predictions and intervals
-    are taken back, also where it learns a change; and with its token. All move alike toward past
-    values."""
+    are taken back, also where it learns a change; and with its token. Predictions move toward past
+    values, and intervals contain them."""
     model, inner = RatioToLevel(wrap(), "y", "y.level"), wrap()
     for (x, y), (y_pred, low, high) in zip(events(60), answers(model, 60), strict=True):
         level = x["y.level"]
@@ -63,8 +64,8 @@ def test_prediction_interval_and_token_are_of_the_value(wrap):
         seen = x | seen | {"y.level": log(level)}
         value, token = inner.predict_token(seen)
         shift = asinh(y_pred / level) - value
-        ends = [sinh(end + shift) * level for end in inner.predict_interval(seen, 0.8)]
-        assert [low, high] == pytest.approx(ends)
+        ends = [sinh(end) * level for end in inner.predict_interval(seen, 0.8)]
+        assert [low, high] == pytest.approx([min(ends[0], y_pred), max(ends[1], y_pred)])
         inner.learn_token(seen, token, asinh(y / level))
     assert 1e-9 < abs(shift) < 0.5
 
@@ -138,3 +139,26 @@ def test_a_restored_model_goes_on():
     plain = RatioToLevel(linear_model.LinearRegression(), "y", "y.level")
     with pytest.raises(ValueError, match="the token is that of another learner"):
         plain.learn_token({"y": 1.0}, [1.0, 2.0, 3.0], 3.0)
+
+
+def test_intervals_contain_their_share():
+    """Past values move predictions; intervals still contain 90 % of what eight shops sell, within
+    four standard errors of 4,000 independent events. Ends that moved, too, contained 87 %."""
+    draw, hits = random.Random(1), []
+    model = RatioToLevel(fast(), "sold", "sold.level")
+    sold = [[0.0] * 200 for _ in range(8)]
+    for hour in range(1_000):
+        day, week = hour * pi / 12, hour * pi / 84
+        at = {"sin": sin(day), "cos": cos(day), "week.sin": sin(week), "week.cos": cos(week)}
+        is_open = max(0.0, sin(pi * ((hour + 1) % 24 - 7) / 13)) * (7 <= (hour + 1) % 24 <= 20)
+        for shop, past in enumerate(sold):
+            x = {"sold": past[-1], "sold.lag_24": past[-25], "sold.lag_168": past[-169], **at}
+            x["sold.level"] = sum(past[-168:]) / 168
+            usual = 400.0 / (shop + 1) * is_open
+            y = max(0.0, usual * draw.gauss(1.0, 0.05 + 0.05 * shop))
+            low, high = model.predict_interval(x, 0.9)
+            assert low <= model.predict_one(x) <= high
+            hits.append(low <= y <= high)
+            model.learn_one(x, y)
+            past.append(y)
+    assert sum(hits[4_000:]) / 4_000 == pytest.approx(0.9, abs=4 * sqrt(0.09 / 4_000))
