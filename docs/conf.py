@@ -33,6 +33,7 @@ html_show_sphinx = False
 
 autodoc_typehints = "none"  # the docstrings' Parameters say it in words
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True  # a name, such as NULLS, not sixty texts
 toc_object_entries = False  # the contents of a page are its headings
 napoleon_google_docstring = False
 

@@ -521,8 +521,10 @@ def plot_predictions(
         What the horizontal axes show: the number of the `"event"`, or its `"time"`.
     horizon
         Of a file with forecasts of several horizons, which one to draw, such as 24 or `"24h"`.
-    target, unit
-        Name of the target and its unit, for the axes.
+    target
+        Name of the target, for the axes.
+    unit
+        Its unit.
     figure
         A figure or subfigure of matplotlib to draw in; by default a new one.
 

@@ -51,7 +51,7 @@ class _Seen(NamedTuple):
 class QuantileRegressor(RestorableLearner, base.Regressor):
     r"""Predicts what a regressor predicts, and quantiles of the target around that.
 
-    The quantile of level $\tau$ is exceeded by a share $1 - \tau$ of the targets: that of 0.9 is a
+    A quantile of level q is exceeded by a share 1 - q of the targets: that of 0.9 is a
     demand planner's p90. For each level, experts predict it: the end of the regressor's own
     interval, if it has any, and three regressions that are linear in the inputs, their sizes, the
     prediction and recent errors, and follow the gradient of the pinball loss [^1] by steps of

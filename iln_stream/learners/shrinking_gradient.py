@@ -317,8 +317,10 @@ class ShrinkingGradient(RestorableLearner, base.Regressor):
 
         Parameters
         ----------
-        x, y
-            The event.
+        x
+            The inputs.
+        y
+            The target.
         w
             Its weight, 0 to 1e6. Theorem 1 has no weights.
 

@@ -298,7 +298,7 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
 
     @property
     def resets(self) -> dict[str, int]:
-        """The same by part."""
+        """`n_reset` by part."""
         with self._turn:
             n_reset = self._categories.n_reset
             return self._engine.resets | ({"hashed-categories": n_reset} if n_reset else {})

@@ -229,8 +229,10 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
 
         Parameters
         ----------
-        x, y
-            The event.
+        x
+            The inputs.
+        y
+            The class.
         w
             How much the event counts, 0 to 1e6. With weights 1, it is as without. Log losses of
             experts, rules and effects are weighted, also where past events are replayed, and an

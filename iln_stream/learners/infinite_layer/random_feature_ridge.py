@@ -175,8 +175,10 @@ class RandomFeatureRidge(EngineLearner, base.Regressor):
 
         Parameters
         ----------
-        x, y
-            The event.
+        x
+            The inputs.
+        y
+            The target.
         w
             Its weight in the sum of squares, 0 to 1e6: 2 counts like the same row twice, and 0 adds
             nothing to the sum. Scales, Huber's mean error, drift and the law of the units are of

@@ -291,8 +291,10 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
 
         Parameters
         ----------
-        x, y
-            The event.
+        x
+            The inputs.
+        y
+            The target.
         w
             How much the event counts, 0 to 1e6. With weights 1, it is as without. The losses of
             experts and rules are weighted, also where past events are replayed. Events of weight 0
