@@ -172,7 +172,8 @@ class DailyRhythm:
             found += of_hour * (_mean(earlier) / mean if earlier else 1.0)
             if not (left := left - of_hour):
                 break
-        return found / (n - left) if left < n else 1.0
+        found = found / (n - left) if left < n else 1.0
+        return found if isfinite(found) else 1.0
 
 
 def _mean(sums: Iterable[tuple[int, float]]) -> float:
@@ -182,7 +183,9 @@ def _mean(sums: Iterable[tuple[int, float]]) -> float:
 
 def error_of(step: Step) -> float:
     """Return |y_pred - y| of a labelled step, of classes the log loss."""
-    return step.loss or 0.0 if isinstance(step.y_pred, Mapping) else abs(step.y_pred - step.y)
+    if type(step.y_pred) is not float and isinstance(step.y_pred, Mapping):
+        return step.loss or 0.0
+    return abs(step.y_pred - step.y)  # type: ignore[no-any-return]
 
 
 def _values(x: Mapping[Any, float]) -> dict[str, Any]:
