@@ -188,7 +188,7 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
 
         They sum to the probability minus the baseline, its mean over the background. Nothing is
         learned, and the result depends only on the learner's state, x and the background. See
-        `iln_stream.learners.explaining` for the method and its assumptions.
+        `iln_stream.explaining` for the method and its assumptions.
 
         Parameters
         ----------

@@ -254,7 +254,7 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
 
         They sum to the prediction minus the baseline, the mean prediction over the background.
         Nothing is learned, and the result depends only on the learner's state, x and the
-        background. See `iln_stream.learners.explaining` for the method and its assumptions. The
+        background. See `iln_stream.explaining` for the method and its assumptions. The
         last targets, which are inputs of some experts, stay as they are: what they contribute is in
         the baseline. With 10 inputs and m events of background it costs about 20 x m predictions.
 
