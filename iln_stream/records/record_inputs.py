@@ -7,10 +7,10 @@ from typing import Any, Literal, Self, get_args
 from river import base
 
 from iln_stream.records.decoding import MalformedError
-from iln_stream.records.fields import FieldMapping
+from iln_stream.records.fields import CROSS, FieldMapping
 from iln_stream.records.mapped import MappedDecoder
 from iln_stream.records.parsing import parse_table_row
-from iln_stream.records.time_inputs import SINCE_LAST
+from iln_stream.records.time_inputs import CALENDAR, SINCE_LAST
 from iln_stream.records.times import DateOrder
 from iln_stream.records.values import NULLS, FieldType, Notation
 from iln_stream.state import TRANSFORMERS, StateDict, StateSchema
@@ -95,8 +95,11 @@ class RecordInputs(base.Transformer):
             raise ValueError(
                 f"time_features: {SINCE_LAST!r} depends on the event before; compute it yourself"
             )
-        if time_features and time_field is None:
-            raise ValueError("time_features: set time_field, too: the field of the event's time")
+        crossed = {part for cross in crosses or () for part in str(cross).split(CROSS)}
+        of_time = {"time_features": time_features, "crosses": crossed & CALENDAR.keys()}
+        for name, needed in of_time.items():
+            if needed and time_field is None:
+                raise ValueError(f"{name}: set time_field, too: the field of the event's time")
         self.types = types
         self.ignore = ignore
         self.null_values = null_values

@@ -71,6 +71,7 @@ def test_copies() -> None:
         ({"ignore": 5}, "^ignore = "),
         ({"types": [("a", "number")]}, "^types = "),
         ({"time_features": ["hour"]}, "time_features: set time_field"),
+        ({"crosses": ["zone*hour"]}, "crosses: set time_field"),
         ({"time_features": ["since_last"], "time_field": "t"}, "'since_last' depends on the event"),
         ({"time_features": ["month"], "time_field": "t"}, "'month' is not among"),
     ],
