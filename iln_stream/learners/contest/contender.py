@@ -60,6 +60,10 @@ _LONGEST_REASON = 1000
 """Characters of a failure's reason that are kept."""
 
 
+class UnpredictedError(ArithmeticError):
+    """A contender did not predict an event when it came; its `last_failure` says why."""
+
+
 class Contender:
     """A learner, its scores, its failures, and the evidence for it.
 
@@ -122,9 +126,14 @@ class Contender:
             self.learn(x, y, w)
 
     def failed(self, error: BaseException) -> None:
-        """Note a failure."""
+        """Count a failure, and note its reason."""
         self.n_failures += 1
         self.in_a_row += 1
+        if self.last_failure is None or not isinstance(error, UnpredictedError):
+            self.note(error)
+
+    def note(self, error: BaseException) -> None:
+        """Note the reason of a failure, which is counted when the label comes."""
         self.last_failure = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
 
     def state(self) -> StateDict:

@@ -16,6 +16,7 @@ from iln_stream.learners.contest.contender import (
     Contender,
     OnFailure,
     Standing,
+    UnpredictedError,
     contest_metrics,
 )
 from iln_stream.learners.contest.evidence import Evidence, error_of_comparison
@@ -301,6 +302,7 @@ class Contest(RestorableLearner, Generic[P]):
                         prediction = self._checked(raw)
                     except Exception as error:
                         prediction, token = error, None
+                        each.note(error)
                 seen.append(prediction)
                 own.append(token)
             if self._mixing is not None:
@@ -378,7 +380,7 @@ class Contest(RestorableLearner, Generic[P]):
                 if part is None or not part.prediction:
                     seen.append(None)
                 elif part.prediction[0] != part.prediction[0]:
-                    seen.append(ArithmeticError("it did not predict the event when it came"))
+                    seen.append(UnpredictedError("it did not predict the event when it came"))
                 else:
                     seen.append(self._unpacked(part.prediction))
             champion, at = self._contenders[self._at], self._at

@@ -46,7 +46,7 @@ function contest(model, measure) {
   const champion = model.contenders.find((c) => c.status === "champion")?.[measure.standing("windowed")];
   return model.contenders.map((c) => ({
     champion,
-    name: c.name, sub: described(c), key: colour(model, c.name), badge: c.status === "challenger" ? null : c.status,
+    name: c.name, sub: (c.version ?? "").slice(0, 8), key: colour(model, c.name), badge: c.status === "challenger" ? null : c.status,
     windowed: c[measure.standing("windowed")], running: c[measure.standing("running")], contender: c,
   }));
 }
@@ -63,10 +63,6 @@ function baselineRows(model, measure) {
     name: words(name), sub: "", key: "quiet", isBaseline: true, badge: null,
     windowed, running: value(model, measure.running, name),
   }));
-}
-
-function described({ learner, version }) {
-  return [version?.slice(0, 8), learner].filter(Boolean).join(" · ");
 }
 
 function makeRow() {

@@ -31,7 +31,7 @@ export class Verdict {
   update(model, run, isCurrent) {
     const isNew = isPreparing(run) && !(value(model, "iln_events_total") > 0);
     const parts = isNew ? [ready(run)]
-      : [better(model), steady(model), unread(model), current(model, run, isCurrent), challenged(model)].filter(Boolean);
+      : [better(model), steady(model), unread(model), problem(model), current(model, run, isCurrent), challenged(model)].filter(Boolean);
     const worst = Math.max(...parts.map((part) => LOOKS.indexOf(part.look)));
     const next = parts.find((part) => part.todo && part.look === LOOKS[worst])?.todo ?? (worst === 0 && !isNew ? "nothing to do" : "");
     const text = [...parts.map((part) => part.text), next].filter(Boolean).join("; ");
@@ -91,7 +91,7 @@ function current(model, run, isCurrent) {
   return { text: `${text} and not catching up`, look: "warning", todo: "choose a faster profile, or workers" };
 }
 
-// Records that could not be learned, if they are not a few.
+// Records that could not be learned.
 function unread(model) {
   const n = unreadShare(model);
   if (n < FEW) return null;
@@ -99,8 +99,16 @@ function unread(model) {
   return { text, look: n < 10 * FEW ? "warning" : "bad", todo: "see Dead letters" };
 }
 
-// A challenger that is better for sure, with promotion by hand.
+// What the log has warned of.
+function problem({ metrics }) {
+  const [name] = Object.entries(metrics.iln_learning_problem ?? {}).find(([, found]) => found) ?? [];
+  return name && { text: words(name), look: "warning", todo: "read the log" };
+}
+
+// A challenger that is out, or better for sure.
 function challenged(model) {
+  const out = model.contenders.find((c) => c.status === "out");
+  if (out) return { text: `${out.name} is out`, look: "warning", todo: "see why it fails" };
   const found = model.contenders.find((c) => c.status === "challenger" && c.lower > 0);
   return found && { text: `${found.name} predicts better`, look: "good", todo: `promote ${found.name}` };
 }

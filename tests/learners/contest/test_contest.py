@@ -52,6 +52,8 @@ def test_a_failing_challenger_disturbs_nothing(fault, policy, delay):
     for found, expected in zip((ours, other), quiet.standings(), strict=True):
         assert found[:8] == expected[:8]
     assert (bad.n_failures > 0) == (fault != "meddling")
+    if fault == "predicting":  # also where the label comes later
+        assert bad.last_failure.startswith("RuntimeError")
 
 
 def test_the_champions_errors_are_its_own():

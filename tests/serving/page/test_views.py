@@ -284,6 +284,11 @@ def test_the_verdict_has_a_next_step(waiting, page_of, show):
     more = {"learner": "l", "version": "", "n_failures": 0, "running_error": 1.0}
     says["models"] = [{**model, "contenders": [{"name": k, **v, **more} for k, v in names.items()]}]
     becomes(f"{good}; up to date; linear predicts better; promote linear.", "good")
+    says["models"][0]["contenders"][1]["status"] = "out"
+    becomes(f"{good}; up to date; linear is out; see why it fails.", "warning")
+    says["models"][0]["metrics"]["iln_learning_problem"] = {"labels_without_events": 1.0}
+    problem = "labels without events; up to date; linear is out; read the log."
+    becomes(f"{good}; {problem}", "warning")
     slow = page.locator("#standings tr", has_text="slow").inner_text()
     assert "undecided: worse so far, needs more events" in slow
     assert verdict.count() == 1
