@@ -62,15 +62,15 @@ function better(model) {
 }
 
 // How large errors usually are at these hours; 1 is the day's mean.
-const atLeast = (usual) => Math.max(1, usual ?? 1);
-export const drifts = (model) => value(model, "iln_recent_error_ratio") > CHANGED * atLeast(model.window.usual_ratio);
+const factor = (usual) => Math.max(1, usual ?? 1);
+export const drifts = (model) => value(model, "iln_recent_error_ratio") > CHANGED * factor(model.window.usual_ratio);
 
 // Whether errors stay as they were.
 function steady(model) {
   const [measure] = measures(model);
   if ((value(model, "iln_labelled_events_total") ?? 0) < YOUNG) return null;
   const [windowed, running] = [value(model, measure.windowed, "model"), value(model, measure.running, "model")];
-  if (windowed > DOUBLED * running * atLeast(model.window.usual)) return { text: "errors have doubled", look: "bad", todo: "find out what has changed" };
+  if (windowed > DOUBLED * running * factor(model.window.usual)) return { text: "errors have doubled", look: "bad", todo: "find out what has changed" };
   if (drifts(model)) return { text: "the stream has changed", look: "warning", todo: "if you expected it, nothing to do" };
   return { text: "steady", look: "good" };
 }
