@@ -2,7 +2,6 @@
 
 from collections import OrderedDict, deque
 from collections.abc import Sequence
-from itertools import repeat
 from math import inf, isfinite, log, nan
 from statistics import median
 from typing import Any
@@ -106,7 +105,7 @@ class Trivial:
     ) -> tuple[list[float], list[float]]:
         """Learn labels; return what each predicted for every one of them: means, last labels."""
         n, mean, means = self._n, self._mean, list[float]()
-        for y, w in zip(labels, weights or repeat(1.0)):  # noqa: B905
+        for y, w in zip(labels, weights or [1.0] * len(labels), strict=True):
             means.append(mean)
             if w == 1.0:
                 n += 1

@@ -101,7 +101,7 @@ class PrequentialLoop:
     never_learned
         Whether the learner has not learned anything yet. Once 100 records (or all, if there are
         fewer) are dead letters before one is learned, and no more are events without a label, the
-        loop ends with `NothingLearnedError`.
+        loop ends with `NothingLearnedError`; also once 100 labels of their own log are.
     key_name
         Name of the input that a record's key becomes, as a category. None: it is not an input.
     forgets

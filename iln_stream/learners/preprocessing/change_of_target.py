@@ -24,6 +24,9 @@ class OtherTarget(RestorableLearner, base.Regressor):
     _n_kept = 1
     """Numbers of a token before the regressor's: the origin; of 2, the regressor's prediction."""
 
+    _moves = False
+    """Whether the regressor's predictions are moved, and its intervals are not."""
+
     def __init__(self, regressor: base.Regressor, column: str) -> None:
         super().__init__()
         self.regressor = regressor
@@ -141,7 +144,9 @@ class OtherTarget(RestorableLearner, base.Regressor):
                 origin = self._origin(x)
                 inputs = self._inputs(x, origin)
                 low, high = (self._back(end, origin) for end in inner(inputs, level))
-                # It was moved, and ends that moved with it would not contain their share.
+                if not self._moves:
+                    return low, high
+                # Ends that moved with the prediction would not contain their share.
                 y_pred = self._predicted(inputs, origin)
                 return min(low, y_pred), max(high, y_pred)
 
@@ -290,7 +295,7 @@ class RatioToLevel(OtherTarget):
     """
 
     state_version = 2
-    _n_kept = 2
+    _n_kept, _moves = 2, True
 
     def __init__(self, regressor: base.Regressor, column: str, level: str) -> None:
         super().__init__(regressor, column)

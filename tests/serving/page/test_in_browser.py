@@ -246,6 +246,7 @@ def test_a_threshold_of_two_classes(tmp_path, run, show):
     page.locator("#calibration tbody td").first.wait_for()
     bins = [row.split() for row in page.locator("#calibration tbody tr").all_inner_texts()]
     assert {row[-1][0] for row in bins} == {"±"}
+    assert "in 299 labels" in page.locator("#calibration header").inner_text()
     came = [float(row[1].rstrip("%")) for row in bins if row[1] != "–"]
     assert came[0] > 80 > 5 > came[-1]  # the newest first: that of the largest probability
     page.locator("#threshold-at").fill("0.01")
