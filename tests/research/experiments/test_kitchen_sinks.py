@@ -14,6 +14,8 @@ def test_more_units_err_less(result, legend):
         errors = [point["error"]["mean"] for point in points]
         assert errors[-1] < errors[0], name
         assert points[-1]["error"]["mean"] < result.figures["guessing"], name
+    for name, error in result.figures["least_squares"].items():
+        assert error["mean"] < result.figures["guessing"], name
 
 
 def test_verdicts():
@@ -30,6 +32,7 @@ def test_verdicts():
     figures = {
         "data": "adult",
         "guessing": 0.236,
+        "least_squares": {"stumps": {"mean": 0.15472}},
         "methods": {
             kitchen_sinks.ADABOOST: [point(100, 0.15, 8.0, 1.0)],
             "stumps": [point(100, 0.2, 0.1, 0.1), point(1000, 0.154, 0.5, 0.01)],
@@ -41,6 +44,7 @@ def test_verdicts():
     assert "from K = 1000 on, 16 times as fast" in notes[2]
     assert "falls as K^(-1.00)" in notes[2]
     assert "never within half a percent" in notes[4]
-    assert "in agreement" in notes[5]
+    assert "stumps 15.472% error; half a percent is 15.500%" in notes[5]
+    assert "in agreement" in notes[6]
     figures["methods"]["Fourier"][1]["error"]["mean"] = 0.155
-    assert "0.60% away" in kitchen_sinks._notes(figures, full=True)[5]
+    assert "0.60% away" in kitchen_sinks._notes(figures, full=True)[6]
