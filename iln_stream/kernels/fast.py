@@ -4,6 +4,7 @@ Each array passed from Python costs some 50 ns, twice that in a named tuple, and
 us in all. So most arrays are parts of one.
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -200,16 +201,29 @@ def predict_own(x, stats, array, units):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def learn_forecasts(row, y, w, center, unit, plain, squared):  # type: ignore[no-untyped-def]
+    """Let plain forecasts learn. `learn_event` calls the address: another process compiles this."""
+    state = state_of(borrowed(plain), row.shape[0])
+    return LEARNED if learn(row, y, w, center, unit, state, squared) else LEARNED_FAULTY
+
+
+@cache
+def forecasts_address() -> int:
+    """Return the address of `learn_forecasts`."""
+    return address_of(learn_forecasts, np.zeros(1), 0.0, 1.0, 0.0, 1.0, np.zeros(1), False)
+
+
+@compiled
 def learn_event(  # type: ignore[no-untyped-def]
-    x, y, stats, array, units, plain, memory, seed, squared
+    x, y, stats, array, units, plain, memory, seed, squared, forecasts
 ):
     """Train everything on y at the row last predicted, and store the event in the memory.
 
     `memory` (N, L + 1) is a ring of events: the targets before each, its raw row, its target; and
     its weight, (N, L + 2), once one is not 1. Scales, intervals and drift are of all events alike.
     `plain` holds a `PlainState`, which learns, too. `squared` says whether rules minimise squared
-    errors; otherwise absolute ones. Returns
-    `LEARNED`, or what was wrong: see `LEARNED`.
+    errors; otherwise absolute ones. `forecasts` is `forecasts_address`. Returns `LEARNED`, or what
+    was wrong: see `LEARNED`.
     """
     units, memory = borrowed(units), borrowed(memory)
     L, R = units.shape[1] - 1, units.shape[2]
@@ -223,8 +237,8 @@ def learn_event(  # type: ignore[no-untyped-def]
     output = look[PREDICTIONS, OUTPUT]
     if broken > 0 or not (abs(output) <= LARGEST and abs(prediction) <= LARGEST_FLOAT):
         return UNSOUND
-    forecasts, row = state_of(borrowed(plain), L - N_FAST_LAGS), look[ROW, : L - N_FAST_LAGS]
-    prediction = forecasts.look[FINAL]
+    row = look[ROW, : L - N_FAST_LAGS]
+    prediction = state_of(borrowed(plain), L - N_FAST_LAGS).look[FINAL]
     event = memory[int(record[EVENTS]) % memory.shape[0]]
     for i in range(N_FAST_LAGS):
         event[i] = record[LAGS + i]
@@ -243,7 +257,7 @@ def learn_event(  # type: ignore[no-untyped-def]
     ends = shaped(seen, ENDS, (n_ends, 3))
     learn_interval(interval_state, prediction, unscaled[0:0, 0], y, ends)
     join_drift(record[DRIFT:LAGS], abs(y - prediction) / unit)
-    result = LEARNED if learn(row, y, weight, center, unit, forecasts, squared) else LEARNED_FAULTY
+    result = call_int(forecasts, (row, y, weight, center, unit, plain, squared))
     join(x, stats, record[EVENTS])
     join_target(y, target, record[EVENTS])
     if target[CHANGED_AT, 0] == record[EVENTS] > 0.0:
@@ -307,7 +321,7 @@ def _predict_rows(X, stats, array, units, plain, predict, y_pred):  # type: igno
 
 @compiled
 def _learn_rows(  # type: ignore[no-untyped-def]
-    X, y, w, stats, array, units, plain, memory, seed, squared, predict, learn
+    X, y, w, stats, array, units, plain, memory, seed, squared, forecasts, predict, learn
 ):
     X, stats, array = borrowed(X), borrowed(stats), borrowed(array)
     units, plain, memory = borrowed(units), borrowed(plain), borrowed(memory)
@@ -315,7 +329,8 @@ def _learn_rows(  # type: ignore[no-untyped-def]
     for i in range(X.shape[0]):
         call_float(predict, (X[i], stats, array, units, plain))
         predicted[EVENT_WEIGHT] = w[i]
-        fault = call_int(learn, (X[i], y[i], stats, array, units, plain, memory, seed, squared))
+        state = stats, array, units, plain, memory, seed, squared, forecasts
+        fault = call_int(learn, (X[i], y[i], *state))
         if fault != LEARNED:
             return i, fault
     return X.shape[0], LEARNED
@@ -339,7 +354,7 @@ def learn_rows(
     """
     if not len(X):
         return 0, LEARNED
-    predict = address_of(predict_event, X[0], *state[:4])
-    learn = address_of(learn_event, X[0], float(y[0]), *state)
-    n, fault = _learn_rows(X, y, w, *state, predict, learn)
+    predict, forecasts = address_of(predict_event, X[0], *state[:4]), forecasts_address()
+    learn = address_of(learn_event, X[0], float(y[0]), *state, forecasts)
+    n, fault = _learn_rows(X, y, w, *state, forecasts, predict, learn)
     return int(n), int(fault)

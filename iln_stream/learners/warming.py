@@ -20,6 +20,7 @@ from iln_stream.learners.introspection import find_infinite_layer, find_shrinkin
 from iln_stream.learners.preprocessing import ScaledTarget, WinsorisedScaler
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 
+_INPUTS = {"a": 0.5, "b": 0.5, "c": 1.0}
 _EVENTS = 70
 """With the 64th event, candidates are trained on stored events for the first time."""
 
@@ -43,7 +44,7 @@ PUBLIC: Mapping[str, Callable[[], Iterator[Any]]] = {
 """Learners by the name of what they compile: all of one name use the same functions."""
 
 
-N_FUNCTIONS = {"accurate": 34, "fast": 9, "classifier": 27, "shrinking-gradient": 14}
+N_FUNCTIONS = {"accurate": 34, "fast": 10, "classifier": 27, "shrinking-gradient": 14}
 """About how many functions each of them compiles, for people who wait."""
 
 
@@ -58,13 +59,19 @@ def public_name(learner: Any) -> str | None:
     return "random-feature-ridge" if isinstance(learner, RandomFeatureRidge) else None
 
 
-PARTS: Mapping[str, tuple[str, ...]] = {"accurate": ("networks", "others")}
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "accurate": ("networks", "others"),
+    "fast": ("learning", "others"),
+}
 """Parts of about the same size, which two processes can compile at the same time."""
 
 
 def exercise(name: str, part: str | None = None) -> None:
     """Let the learners of a name predict and learn a few events; or those experts of a part."""
     for learner in PUBLIC[name]():
+        if name == "fast" and part is not None:
+            _compile_fast(learner, part)
+            return
         if part is not None:
             _keep(learner, part)
         for t in range(_EVENTS):
@@ -81,16 +88,31 @@ def exercise(name: str, part: str | None = None) -> None:
 
 def _learn_late(learner: Any) -> None:
     """Learn an event whose label comes after another one."""
-    x = {"a": 0.5, "b": 0.5, "c": 1.0}
-    _, token = learner.predict_token(x)
+    _, token = learner.predict_token(_INPUTS)
     _learn_event(learner, _EVENTS)
-    learner.learn_token(x, token, 1)
+    learner.learn_token(_INPUTS, token, 1)
 
 
 def _read_relevance_of_networks(learner: InfiniteLayerRegressor) -> None:
     """Do what a metric does once the ridges rest."""
     engine: Any = learner._engine
     engine.networks.relevance(engine.moving.weights_of("networks"))
+
+
+def _compile_fast(learner: InfiniteLayerRegressor, part: str) -> None:
+    """Compile the function that learns, or what it and predictions need."""
+    from iln_stream.kernels.fast import EVENTS, forecasts_address
+
+    engine: Any = learner._engine
+    engine.predict(_INPUTS) if part == "others" else engine.compile_learning(_INPUTS)
+    engine.record[EVENTS] = engine.intervals.record[0] = 2.0  # as if events had been learned
+    if part == "learning":
+        engine.inputs.reinitialise(())
+        return
+    forecasts_address()
+    learner.predict_interval(_INPUTS)
+    engine._require_fresh(1)
+    engine._learn_fresh(0.0, 0.0, 1.0, engine._described, engine._described, 1)
 
 
 def _keep(learner: InfiniteLayerRegressor, part: str) -> None:

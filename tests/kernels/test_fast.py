@@ -27,6 +27,7 @@ from iln_stream.kernels.fast import (
     STEPS,
     UNSOUND,
     Parts,
+    forecasts_address,
     learn_event,
     learn_rows,
     parts_of,
@@ -69,7 +70,7 @@ class Fast:
 
     def learn(self, x, y):
         state = self.stats, self.array, self.units, self.plain
-        return learn_event(x, y, *state, self.memory, 7, False)
+        return learn_event(x, y, *state, self.memory, 7, False, forecasts_address())
 
 
 class Plain:
@@ -236,7 +237,8 @@ def test_rows_are_events(d, weighted):
     for x, t, weight in zip(X, y.tolist(), w.tolist(), strict=True):
         predict_event(x, *state(one))
         one._p[EVENT_WEIGHT] = weight
-        assert learn_event(x, t, *state(one), *rest(one)) == LEARNED
+        fault = learn_event(x, t, *state(one), *rest(one), forecasts_address())
+        assert fault == LEARNED
     assert learn_rows(X, y, w, *state(many), *rest(many)) == (300, LEARNED)
     for mine, theirs in zip((*state(many), many.memory), (*state(one), one.memory), strict=True):
         assert mine.tobytes() == theirs.tobytes()

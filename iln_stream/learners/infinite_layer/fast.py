@@ -31,11 +31,13 @@ from iln_stream.kernels.fast import (
     STRETCHES,
     UNSOUND,
     Parts,
+    forecasts_address,
     learn_event,
     learn_rows,
     predict_event,
     predict_rows,
 )
+from iln_stream.kernels.jit import address_of
 from iln_stream.kernels.mixing import WEIGHT, mixed
 from iln_stream.kernels.moving_units import AVERAGE, WEIGHTS
 from iln_stream.kernels.plain_forecasts import N_FORECASTS
@@ -499,6 +501,7 @@ class FastEngine(LateEngine):
             self.memory,
             self._seed,
             self._squared,
+            forecasts_address(),
         )
         if fault:
             self._heal(row, y, w, fault)
@@ -581,8 +584,16 @@ class FastEngine(LateEngine):
         arguments = self.inputs.stats, self._array, self.units, self.plain.array
         predict_event(row, *arguments)
         self._p[EVENT_WEIGHT] = w
-        fault: int = learn_event(row, y, *arguments, self.memory, self._seed, self._squared)
+        rest = self.memory, self._seed, self._squared, forecasts_address()
+        fault: int = learn_event(row, y, *arguments, *rest)
         return fault
+
+    def compile_learning(self, x: Mapping[Any, float]) -> None:
+        """Compile `learn_event` without what it calls by address."""
+        row = self.inputs.row(x)
+        self._make_room(row)
+        arguments = self.inputs.stats, self._array, self.units, self.plain.array
+        address_of(learn_event, row, 0.0, *arguments, self.memory, self._seed, self._squared, 0)
 
     def _make_room(self, row: Vector) -> None:
         known = len(self.mean_squares) - N_FAST_LAGS
