@@ -27,6 +27,7 @@ SEARCHES = {
     "alert": "metrics deploy",
     "anomaly": "troubleshooting",
     "authentication": "http_api sources",
+    "api reference": "python_api",
     "backfill": "restart",
     "classification": "classes",
     "client": "http_api",
