@@ -65,6 +65,9 @@ _PENDING = 100_000
 _RECENT_IDS = 100_000
 """Ids by which repeats are recognised, if the setting is not given."""
 
+_MADE = {*FIELDS, *_HOW_TO_READ, "source", "start", "horizon", "forecast", "lags", "rolling_means"}
+"""Settings that the proposal makes of those that were given, or repeats above the others."""
+
 _HIDDEN = ("kafka_options", "kafka_secrets", "registry_options", "registry_secrets")
 """Those that it only names."""
 
@@ -182,7 +185,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
         **forecasts,
         **_learner(shown),
         **({"recent_ids": _RECENT_IDS} if repeats else {}),
-        **_given(settings, ("learner", "recent_ids")),
+        **_given(settings, [name for name in type(settings).model_fields if name not in _MADE]),
         **of_labels,
         **({"decoder": "renamed:record"} if ids and late else {}),
     }
@@ -379,8 +382,8 @@ def _forecasts(
 
 def _given(settings: LoopSettings, names: Sequence[str]) -> dict[str, Any]:
     """Return those of the settings that were given."""
-    found = {name: getattr(settings, name) for name in names if name in settings.model_fields_set}
-    return {name: value for name, value in found.items() if value is not None}
+    wanted = {*names} & settings.model_fields_set - {*_HIDDEN}
+    return settings.model_dump(mode="json", include=wanted, exclude_none=True)
 
 
 def _unusual(
