@@ -152,13 +152,13 @@ def test_given_settings_are_kept(inspected, command, tmp_path):
     (tmp_path / "some.toml").write_text('weight_field = "w"\ntypes = {sky = "category"}\n')
     done = inspected(
         records, "--config", "some.toml", "--id-field", "tx", "--ignore", "line",
-        "--time-features", "hour", "--null-values", "NA", "--learner", "pool",
+        "--time-features", "hour", "--null-values", "NA", "--learner", "pool", "--window", "500",
     )  # fmt: skip
     assert done.code == 0, done.err
     assert tomllib.loads(done.out) == {
         "source": "a.jsonl", "target": "a", "id_field": "tx", "time_field": "at",
         "time_features": ["hour"], "weight_field": "w", "ignore": ["line", "n"],
-        "types": {"sky": "category"}, "null_values": ["NA"], "learner": "pool",
+        "types": {"sky": "category"}, "null_values": ["NA"], "learner": "pool", "window": 500,
     }  # fmt: skip
     assert '# target = "a" is a guess: the last number' in done.out
     twice = command("inspect-source", "a.jsonl", "--id-field", "tx", "--target", "tx")
