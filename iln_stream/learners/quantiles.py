@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from river import base
+from river import base, compose
 
 from iln_stream.errors import TokenError
 from iln_stream.learners.checks import require_level, weight_keyword, weight_of_event
@@ -38,6 +38,16 @@ def _loops() -> Any:
     return quantiles
 
 
+def _asked(regressor: Any, name: str) -> Any:
+    """Return what a regressor has of this name; of a pipeline, its last step for what that gets."""
+    if not isinstance(regressor, compose.Pipeline):
+        return getattr(regressor, name)
+    found = getattr(next(reversed(regressor.steps.values())), name)
+    if not callable(found):
+        return found
+    return lambda x, *rest, **named: found(regressor.transform_one(x), *rest, **named)
+
+
 class _Seen(NamedTuple):
     """An event as it was predicted."""
 
@@ -57,6 +67,7 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
     prediction and recent errors, and follow the gradient of the pinball loss [^1] by steps of
     AdaGrad. ML-Poly mixes them by that loss; see `MLPoly`. No bound holds for the mixture, as the
     rule forgets. Quantiles never cross: they are put in order [^2].
+    `predict_interval` and `explain_one` are the regressor's, or those of a pipeline's last step.
 
     Parameters
     ----------
@@ -130,7 +141,7 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
     def __getattr__(self, name: str) -> Any:
         if name not in _OF_REGRESSOR:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.regressor, name)
+        return _asked(self.regressor, name)
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
         """Return the regressor's prediction."""
@@ -200,7 +211,7 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
         center = float(self.regressor.predict_one(x))
         numbers[:n] = self._record[:n]
         numbers[0] = center
-        interval: Any = getattr(self.regressor, "predict_interval", None)
+        interval: Any = getattr(self, "predict_interval", None)
         if interval is not None and self._record[1] > 0.0:  # there was an error
             ends = {0.0: (center, center)}
             for k, level in enumerate(self.levels, n):

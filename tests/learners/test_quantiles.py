@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from river import linear_model, preprocessing
 
-from iln_stream import ChangeOfTarget, InfiniteLayerRegressor, KeyedRegressor, QuantileRegressor
+from iln_stream import (
+    ChangeOfTarget,
+    InfiniteLayerRegressor,
+    KeyedRegressor,
+    QuantileRegressor,
+    RecordInputs,
+)
 from iln_stream.learners import model_of, state_of
 from iln_stream.loop.scores import pinball
 from iln_stream.state import to_bytes
@@ -62,6 +68,17 @@ def test_the_prediction_is_the_regressors():
         assert to_bytes(state_of(model)) == before
         model.learn_one(x, y)
         alone.learn_one(x, y)
+
+
+def test_a_pipeline_inside_has_the_interval_of_its_last_step():
+    """So its quantiles begin from that interval, as those of a learner alone do."""
+    inner, alone = RecordInputs() | InfiniteLayerRegressor("fast", seed=1), fast()
+    model = learned(QuantileRegressor(inner, LEVELS))
+    learned(alone)
+    x = {"a": 0.5, "b": 0.5}
+    assert model.predict_interval(x, 0.8) == alone.predict_interval(x, 0.8)
+    assert model.predict_quantiles_one(x) == alone.predict_quantiles_one(x)
+    assert model.explain_one(x) == alone.explain_one(x)
 
 
 def test_a_restored_learner_goes_on_bit_for_bit():
