@@ -24,6 +24,8 @@ from iln_stream.records import promotion
 IMAGES = Path(__file__).parent / "images"
 DESKTOP = {"width": 1440, "height": 1500}
 PHONE = {"width": 390, "height": 844}
+HEIGHTS = {"page": {"height": 1260}}
+"""Where a picture ends between two rows of cards."""
 RATE = 12.0
 SECONDS = 45.0
 MONDAY, HOUR = 1_767_571_200, 3600
@@ -188,7 +190,8 @@ def main(*only: str) -> None:
                 watching = browser.new_page()  # so that the page measures the rate each second
                 watching.goto(url)
                 watching.wait_for_timeout(1000 * SECONDS)
-                save(picture(browser, url, "light", DESKTOP, 1), f"{name}.webp")
+                size = DESKTOP | HEIGHTS.get(name, {})
+                save(picture(browser, url, "light", size, 1), f"{name}.webp")
                 if name == "page":
                     both = Image.new("RGB", (4 * PHONE["width"] + 40, 2 * PHONE["height"]), "white")
                     for i, scheme in enumerate(("light", "dark")):
