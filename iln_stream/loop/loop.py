@@ -153,7 +153,7 @@ class PrequentialLoop:
         self._n_unlabelled_at_first = 0
         self._n_failed_labels = 0  # of a log of their own, before the first was learned
         self._traced: set[tuple[type, str, int]] = set()
-        self._first_failed: DeadLetter | None = None
+        self._first_failed: dict[bool, DeadLetter] = {}  # of the source, and of the log of labels
         self._stopping = False
         self.at_end = False
 
@@ -340,8 +340,9 @@ class PrequentialLoop:
         self._send(letter)
         if self._n_failed_at_first is not None:
             self._n_failed_at_first += 1
-            self._n_failed_labels += record.origin.stream != self.source.stream
-            self._first_failed = self._first_failed or letter
+            of_labels = record.origin.stream != self.source.stream
+            self._n_failed_labels += of_labels
+            self._first_failed.setdefault(of_labels, letter)
         if malformed:
             return
         self._trace(error)
@@ -395,8 +396,9 @@ class PrequentialLoop:
             log.warning("the learner failed here:", exc_info=error)
 
     def _nothing_learned(self) -> NothingLearnedError:
-        assert self._first_failed is not None
-        letter, n = self._first_failed, self._n_failed_at_first
+        n, n_labels = self._n_failed_at_first or 0, self._n_failed_labels
+        of_labels = 2 * n_labels > n
+        letter, n = self._first_failed[of_labels], n_labels if of_labels else n - n_labels
         is_mapped = not isinstance(self._decode, EnvelopeDecoder)
         is_event = letter.reason.startswith(LEARNER_FAILED)
         advice = (
