@@ -315,8 +315,8 @@ class Evidence:
         n_that_count = len(self._lengths) - LONGER
         if 0 < n_that_count <= n_ended:
             self._decide(self._lengths[:n_that_count])
-            if self._lengths and n_ended == len(self._lengths):  # twice as many as the last time
-                self._look_back(self._lengths[0])
+        if n_ended == len(self._lengths):  # twice as many blocks as the last time
+            self._look_back(self._lengths[0])
 
     def _look_back(self, blocks: Blocks) -> None:
         """Begin another comparison if this one is undecided because of its first quarter."""
