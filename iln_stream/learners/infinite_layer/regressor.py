@@ -56,17 +56,17 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
     """Online regression on raw streams, with little to tune: `profile` and `loss`.
 
     Mixes several models, the experts below. Many are infinite-layer networks: the mean of
-    psi(x; w) f(w) over hidden units w, whose distribution is learned, too. Inputs are finite
-    numbers of any scale; names may be absent, constant or new. None, nan and texts are refused: put
-    `RecordInputs()` in front. Integer codes are read as quantities: declare them there as
-    categories.
+    psi(x; w) f(w) over hidden units w, whose distribution is learned, too; the ridges have random
+    ones [^1]. Inputs are finite numbers of any scale, and may be absent, constant or new. None, nan
+    and texts are refused: put `RecordInputs()` in front. Integer codes are read as quantities:
+    declare them there as categories.
 
     `expert_weights` has the weight of each expert in the prediction:
 
     ======================================== ====================================================
     expert                                   predicts by
     ======================================== ====================================================
-    ``dense``, ``sparse``                    ridge regression on 320 random hidden units [^1]
+    ``dense``, ``sparse``                    ridge regression on 320 random hidden units
                                              (smooth cosines of all inputs; ReLUs of 2 or 4)
     ``recent``                               the same; its units also see the last two targets
     ``forgetting-rls``                       dense's units, with less weight for older events
@@ -95,7 +95,8 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
 
     Experts on the last targets assume that each label arrives before the next prediction. If labels
     are late, predict with `predict_token` and learn with `learn_token`: experts then learn from the
-    targets that were the last ones at the prediction, and intervals keep their coverage.
+    targets that were the last ones at the prediction, and intervals regain their coverage after
+    many delays.
 
     Time and memory per event are bounded: O(R^2) for R = 320 units, and about 7 MB at 10 inputs.
     All randomness is a function of the seed and of the number of events learned.
