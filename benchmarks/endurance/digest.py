@@ -43,8 +43,13 @@ def file_of(module: str) -> Path | None:
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:
-    """Yield the modules that a module imports, at its top or in a function."""
+    """Yield the modules that a module imports, at its top or in a function, not only for types."""
+    blocks = [each for each in ast.walk(tree) if isinstance(each, ast.If)]
+    of_types = [each for each in blocks if ast.unparse(each.test) == "TYPE_CHECKING"]
+    left_out = {node for block in of_types for node in ast.walk(block)}
     for node in ast.walk(tree):
+        if node in left_out:
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:

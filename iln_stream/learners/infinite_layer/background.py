@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels.columns import ABSENT
-from iln_stream.kernels.fast import KEPT
 from iln_stream.learners.explaining import input_of
 from iln_stream.learners.infinite_layer.base import is_effect
 from iln_stream.learners.infinite_layer.engine import Engine
@@ -42,7 +41,7 @@ def _kept(engine: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     if isinstance(memory, Memory):
         kept, rows = memory.filled, memory.columns.T
     else:
-        kept, rows = int(engine.record[KEPT]), engine.past.columns.T
+        kept, rows = engine.past.n_of_level, engine.past.columns.T
     return np.arange(engine.n - kept, engine.n), rows
 
 

@@ -122,8 +122,13 @@ class FastMemory(FastPart):
         return self.engine.memory[:, self.target]
 
     @property
+    def n_of_level(self) -> int:
+        """Number of the last events that are of the target's present level."""
+        return int(self.engine.record[KEPT])
+
+    @property
     def filled(self) -> int:
-        """Number of events kept."""
+        """Number of events that it has."""
         return min(self.engine.n, len(self.y))
 
     def last(self, size: int) -> Vector:
