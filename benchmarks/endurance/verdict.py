@@ -114,5 +114,7 @@ def growth_of(record: dict[str, Any]) -> tuple[float, float] | None:
     readings = [reading for reading in record["memory"] if reading[0] >= settled]
     if len(readings) < 2 or (began and n - began < SETTLED):
         return None
-    (first, mib, blocks), (last, last_mib, last_blocks) = readings[0], readings[-1]
+    (first, _, blocks), (last, last_mib, last_blocks) = readings[0], readings[-1]
+    # The most until then: what was given back for a while and is taken again is no growth.
+    mib = max(mib for n, mib, _ in record["memory"] if began < n <= first)
     return last_mib - mib, (last_blocks - blocks) / (last - first)
