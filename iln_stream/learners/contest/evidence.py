@@ -315,7 +315,7 @@ class Evidence:
         n_that_count = len(self._lengths) - LONGER
         if 0 < n_that_count <= n_ended:
             self._decide(self._lengths[:n_that_count])
-        if n_ended == len(self._lengths):  # twice as many blocks as the last time
+        if n_that_count >= 0 and n_ended == len(self._lengths):  # at 16, 32, 64, ... blocks
             self._look_back(self._lengths[0])
 
     def _look_back(self, blocks: Blocks) -> None:
@@ -363,7 +363,7 @@ class Evidence:
         self._begin(state["comparison"])
         for name in KEPT:
             setattr(self, f"_{name}", state[name])
-        self._marks = [(n, a, b) for n, a, b in state.get("marks", ())]  # since release 0.3
+        self._marks = [(n, total, squares) for n, total, squares in state["marks"]]
         for level, sums in enumerate(state["lengths"]):
             self._lengths.append(Blocks(EVENTS << level))
             self._lengths[level].restore(sums)
