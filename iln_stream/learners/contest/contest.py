@@ -4,7 +4,7 @@ import warnings
 import zlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,23 +99,11 @@ P = TypeVar("P")
 """A prediction: a number, or probabilities by class."""
 
 
-def _with_marks(state: StateDict) -> StateDict:
-    """From version 1, in which no comparison looked back on its start."""
-    contenders = [dict(each) for each in state["contenders"]]
-    for each in contenders:
-        if (evidence := each["evidence"]) is not None:
-            each["evidence"] = {**evidence, "seen": {**evidence["seen"], "marks": []}}
-    return {**state, "contenders": contenders}
-
-
 class Contest(RestorableLearner, Generic[P]):
     """Learners on the same events, of which one, the champion, predicts.
 
     See `ContestRegressor`.
     """
-
-    state_version = 2
-    migrations: ClassVar = {1: _with_marks}
 
     def __init__(
         self,

@@ -178,10 +178,6 @@ LONGER = 5
 LEAST_SHARE = 0.25
 """A comparison that the champion has won ends when it has this share of all events."""
 
-EARLY_SHARE = 0.5
-"""If the first quarter of an undecided comparison has more than this share of how far blocks are
-from the mean, that time is over, as when learners were new: another comparison begins."""
-
 SHOWN = 3
 """A comparison that the champion has won is shown until the next one is so many times as long as
 all before it: unless something has changed, the next one has been decided by then."""
@@ -207,10 +203,8 @@ class Evidence:
     if differences are autocorrelated over a limited time.
 
     If the champion proves better, and the comparison has at least a quarter of all events, a new
-    one begins. So a challenger that was worse can catch up. Another one begins, too, if an
-    undecided one varied mostly in its first quarter: its variance would long be that of the start.
-    The k-th comparison has the error probability :math:`6\alpha/(\pi k)^2`, so that their sum is
-    :math:`\alpha`.
+    one begins. So a challenger that was worse can catch up. The k-th comparison has the error
+    probability :math:`6\alpha/(\pi k)^2`, so that their sum is :math:`\alpha`.
 
     Parameters
     ----------
@@ -259,7 +253,6 @@ class Evidence:
         self._n_open = 0
         self._n_closed = 0
         self._total = 0.0
-        self._marks: list[tuple[int, float, float]] = []  # number, sum, squares of blocks at times
         self._interval: ConfidenceInterval | None = None
         self.is_better = False
         """Whether the challenger is better: the lower end of the interval is above 0."""
@@ -315,24 +308,6 @@ class Evidence:
         n_that_count = len(self._lengths) - LONGER
         if 0 < n_that_count <= n_ended:
             self._decide(self._lengths[:n_that_count])
-        if n_that_count >= 0 and n_ended == len(self._lengths):  # at 16, 32, 64, ... blocks
-            self._look_back(self._lengths[0])
-
-    def _look_back(self, blocks: Blocks) -> None:
-        """Begin another comparison if this one is undecided because of its first quarter."""
-        marks, mean = self._marks, blocks.total / blocks.n
-
-        def about_mean(n: int, total: float, squares: float) -> float:
-            return squares - 2.0 * mean * total + n * mean * mean
-
-        now = blocks.n, blocks.total, blocks.squares
-        quarter = marks[0] if marks and 4 * marks[0][0] == blocks.n else None
-        undecided = self._interval is not None and not self._interval.excludes(0.0)
-        if quarter and undecided and about_mean(*quarter) > EARLY_SHARE * about_mean(*now):
-            self._n_before = self.n
-            self._begin(self._comparison + 1)
-        else:
-            self._marks = [*marks, now][-2:]
 
     def _decide(self, lengths: list[Blocks]) -> None:
         n, total = self._n_closed, self._total
@@ -351,7 +326,6 @@ class Evidence:
         interval, lost = self._interval, self._lost
         return {
             **{name: getattr(self, f"_{name}") for name in KEPT},
-            "marks": [list(mark) for mark in self._marks],
             "lengths": [blocks.state() for blocks in self._lengths],
             "is_better": self.is_better,
             "interval": None if interval is None else interval.state(),
@@ -363,7 +337,6 @@ class Evidence:
         self._begin(state["comparison"])
         for name in KEPT:
             setattr(self, f"_{name}", state[name])
-        self._marks = [(n, total, squares) for n, total, squares in state["marks"]]
         for level, sums in enumerate(state["lengths"]):
             self._lengths.append(Blocks(EVENTS << level))
             self._lengths[level].restore(sums)
