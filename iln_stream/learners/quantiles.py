@@ -27,6 +27,9 @@ _KEPT = ("theta", "squares", "rules", "gains", "record", "stats")
 _OF_REGRESSOR = ("background", "explain_one", "inputs", "key", "keys", "predict_interval")
 """What the regressor has, of what it predicts."""
 
+_OF_EVENT = ("explain_one", "predict_interval")
+"""Those that take an event."""
+
 _ABSENT = 1e300
 """As in `kernels.columns`, which is imported only when a learner is built."""
 
@@ -39,12 +42,10 @@ def _loops() -> Any:
 
 
 def _asked(regressor: Any, name: str) -> Any:
-    """Return what a regressor has of this name; of a pipeline, its last step for what that gets."""
-    if not isinstance(regressor, compose.Pipeline):
+    """Return what a regressor has of this name; what takes an event, of a pipeline's last step."""
+    if not (name in _OF_EVENT and isinstance(regressor, compose.Pipeline)):
         return getattr(regressor, name)
     found = getattr(next(reversed(regressor.steps.values())), name)
-    if not callable(found):
-        return found
     return lambda x, *rest, **named: found(regressor.transform_one(x), *rest, **named)
 
 
@@ -66,8 +67,8 @@ class QuantileRegressor(RestorableLearner, base.Regressor):
     interval, if it has any, and three regressions that are linear in the inputs, their sizes, the
     prediction and recent errors, and follow the gradient of the pinball loss [^1] by steps of
     AdaGrad. ML-Poly mixes them by that loss; see `MLPoly`. No bound holds for the mixture, as the
-    rule forgets. Quantiles never cross: they are put in order [^2].
-    `predict_interval` and `explain_one` are the regressor's, or those of a pipeline's last step.
+    rule forgets. Quantiles never cross: they are put in order [^2]. `predict_interval` and
+    `explain_one` are the regressor's, or those of a pipeline's last step.
 
     Parameters
     ----------

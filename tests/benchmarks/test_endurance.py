@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from benchmarks.endurance.cell import Cell, Run
 from benchmarks.endurance.commands import DOCUMENT, app
+from benchmarks.endurance.digest import digest
 from benchmarks.endurance.learners import LEARNERS
 from benchmarks.endurance.plan import chosen, planned
 from benchmarks.endurance.store import Store
@@ -85,8 +86,16 @@ def test_verdicts():
     assert verdict(cell._replace(stream="drifting"), record(decades=risen)).passes
     memory = [[n, 200.0 + 8e-6 * n, 5_000] for n in range(10_000, 1_000_001, 10_000)]
     assert verdict(cell, record(memory=memory)).memory
+    dip = [[n, 205.0 if n == 200_000 else 214.0, 5_000] for n in range(50_000, 1_000_001, 50_000)]
+    assert verdict(cell, record(memory=dip)).passes  # what was given back and taken again
     grown = [[n, 1_000 + n // 20_000] for n in range(100_000, 1_000_001, 100_000)]
     assert "state grew" in verdict(cell, record(state_bytes=grown)).memory
+
+
+def test_a_profile_does_not_date_the_records_of_others():
+    """Records depend on the modules that run, not on those that a module names for types only."""
+    digests = {digest(LEARNERS[name].roots) for name in ("accurate", "fast", "classifier", "ridge")}
+    assert len(digests) == 4
 
 
 def test_an_interrupted_run_goes_on_from_its_snapshot(tmp_path):

@@ -79,6 +79,7 @@ def test_a_pipeline_inside_has_the_interval_of_its_last_step():
     assert model.predict_interval(x, 0.8) == alone.predict_interval(x, 0.8)
     assert model.predict_quantiles_one(x) == alone.predict_quantiles_one(x)
     assert model.explain_one(x) == alone.explain_one(x)
+    assert not hasattr(model, "background")  # of inputs, which the pipeline does not take
 
 
 def test_a_restored_learner_goes_on_bit_for_bit():

@@ -1,5 +1,8 @@
 """What `iln-stream warm` compiles, and for which learners."""
 
+import subprocess
+import sys
+
 import pytest
 from river import linear_model, preprocessing
 
@@ -41,6 +44,19 @@ def test_parts_share_the_experts(part):
     engine = learner._engine
     assert (engine.networks.ring.n > 0) == (part == "networks")
     assert engine.ridges.bank.theta.any() == (part == "others")
+
+
+@pytest.mark.parametrize("part", PARTS["fast"])
+def test_parts_of_fast_share_its_functions(part):
+    """One process compiles the function that learns, and the other what predicts and forecasts."""
+    code = (
+        "from iln_stream.kernels.fast import learn_event, learn_forecasts, predict_event\n"
+        "from iln_stream.learners.warming import exercise\n"
+        f"exercise('fast', {part!r})\n"
+        "print(*(len(f.signatures) for f in (learn_event, learn_forecasts, predict_event)))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert printed.stdout.split() == (["1", "0", "0"] if part == "learning" else ["0", "1", "1"])
 
 
 def test_what_a_scrape_or_a_scaler_needs_is_compiled():

@@ -219,9 +219,13 @@ def test_dead_letters_of_labels(path: Path) -> None:
     assert values(path, "labels")[N:] == [b'{"ref": "1"}'] * 2
 
 
-def test_labels_that_are_all_wrong(path: Path) -> None:
-    """If the first records are labels that can't be read, the error names their log."""
-    append(path, [b"no event"])
+@pytest.mark.parametrize("n_events", [0, 1])
+def test_labels_that_are_all_wrong(path: Path, n_events: int) -> None:
+    """If the first records are labels that can't be read, the error names their log, also after an
+    event that can't be read."""
+    create_topic(path, "events")
+    append(path, [b"no event"] * n_events)
     append(path, [b'{"id": 1}'] * 100, "labels")
-    with pytest.raises(IlnError, match="log-labels: none of the first 99 records could be learn"):
+    n = 100 - n_events
+    with pytest.raises(IlnError, match=f"log-labels: none of the first {n} records could be learn"):
         run(settings(path))

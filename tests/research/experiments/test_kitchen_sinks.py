@@ -44,7 +44,7 @@ def test_verdicts():
     assert "from K = 1000 on, 16 times as fast" in notes[2]
     assert "falls as K^(-1.00)" in notes[2]
     assert "never within half a percent" in notes[4]
-    assert "stumps 15.472% error; half a percent is 15.500%" in notes[5]
+    assert "stumps 15.472% error. The margin of half a percent ends at 15.500%" in notes[5]
     assert "in agreement" in notes[6]
     figures["methods"]["Fourier"][1]["error"]["mean"] = 0.155
     assert "0.60% away" in kitchen_sinks._notes(figures, full=True)[6]
