@@ -321,16 +321,31 @@ def _predict_rows(X, stats, array, units, plain, predict, y_pred):  # type: igno
 
 @compiled
 def _learn_rows(  # type: ignore[no-untyped-def]
-    X, y, w, stats, array, units, plain, memory, seed, squared, forecasts, predict, learn
+    X,
+    y,
+    w,
+    y_pred,
+    unit,
+    stats,
+    array,
+    units,
+    plain,
+    memory,
+    seed,
+    squared,
+    forecasts,
+    predict,
+    learn,
 ):
     X, stats, array = borrowed(X), borrowed(stats), borrowed(array)
     units, plain, memory = borrowed(units), borrowed(plain), borrowed(memory)
-    predicted = parts_of(array, units.shape[1] - 1, units.shape[2]).look[PREDICTIONS]
+    parts = parts_of(array, units.shape[1] - 1, units.shape[2])
     for i in range(X.shape[0]):
-        call_float(predict, (X[i], stats, array, units, plain))
-        predicted[EVENT_WEIGHT] = w[i]
+        y_pred[i] = call_float(predict, (X[i], stats, array, units, plain))
+        parts.look[PREDICTIONS, EVENT_WEIGHT] = w[i]
         state = stats, array, units, plain, memory, seed, squared, forecasts
         fault = call_int(learn, (X[i], y[i], *state))
+        unit[i] = center_and_unit(parts.target)[1]
         if fault != LEARNED:
             return i, fault
     return X.shape[0], LEARNED
@@ -345,16 +360,22 @@ def predict_rows(X: NDArray[np.float64], *state: Any) -> NDArray[np.float64]:
 
 
 def learn_rows(
-    X: NDArray[np.float64], y: NDArray[np.float64], w: NDArray[np.float64], *state: Any
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    w: NDArray[np.float64],
+    y_pred: NDArray[np.float64],
+    unit: NDArray[np.float64],
+    *state: Any,
 ) -> tuple[int, int]:
     """Let `learn_event` learn raw rows X (m, d), read-only, with targets y (m,), until a fault.
 
-    The rows' weights are w (m,); if one is not 1, the memory has room for weights. Returns how many
-    rows were passed before the one with the fault, and the result of that.
+    The rows' weights are w (m,); if one is not 1, the memory has room for weights. Each row's
+    prediction is written into `y_pred` (m,), and the target's unit after it into `unit` (m,).
+    Returns how many rows were passed before the one with the fault, and the result of that.
     """
     if not len(X):
         return 0, LEARNED
     predict, forecasts = address_of(predict_event, X[0], *state[:4]), forecasts_address()
     learn = address_of(learn_event, X[0], float(y[0]), *state, forecasts)
-    n, fault = _learn_rows(X, y, w, *state, forecasts, predict, learn)
+    n, fault = _learn_rows(X, y, w, y_pred, unit, *state, forecasts, predict, learn)
     return int(n), int(fault)

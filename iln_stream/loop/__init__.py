@@ -8,10 +8,12 @@ from iln_stream.loop.loop import LearnerError, NothingLearnedError, PrequentialL
 from iln_stream.loop.recent_ids import RecentIds
 from iln_stream.loop.scores import ClassificationScores, Coverage, RegressionScores, Scores
 from iln_stream.loop.step import (
+    MOST_IN_A_ROW,
     Checkpointing,
     Details,
     EventWeights,
     LabelLog,
+    LearnsInARow,
     LearnsLate,
     Listener,
     Prediction,
@@ -21,6 +23,7 @@ from iln_stream.loop.step import (
 from iln_stream.loop.task import Classification, Regression, Task
 
 __all__ = [
+    "MOST_IN_A_ROW",
     "Baselines",
     "Checkpointing",
     "Classification",
@@ -34,6 +37,7 @@ __all__ = [
     "LateLabels",
     "LatePolicy",
     "LearnerError",
+    "LearnsInARow",
     "LearnsLate",
     "Listener",
     "NothingLearnedError",

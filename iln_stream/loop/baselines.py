@@ -379,7 +379,7 @@ class RegressionBaselines(Baselines):
         self.by_name["running_mean"].add(_errors(means, labels), weights)
         self.by_name["last_value"].add(_errors(lasts, labels), weights)
         self.median.score(labels, weights)
-        past, day = self._past, PERIODS["day_before"]
+        past, day, week = self._past, PERIODS["day_before"], PERIODS["week_before"]
         for step, last in zip(steps, lasts, strict=True):
             if step.series:
                 past = self._past_of(step.series)
@@ -388,7 +388,8 @@ class RegressionBaselines(Baselines):
             if time - past.first >= day:
                 for each in self.seasonal.values():
                     each.compare(past, time, last, step.y, step.weight)
-            if past.wants(time) and not (step.late and step.delay is None):
+            # As `wants`, which costs more than all else here if each step is asked.
+            if not 0.0 < past.due - time <= week and not (step.late and step.delay is None):
                 past.learn(time, step.y, time + (step.delay or 0.0))
         for each in self.seasonal.values():
             each.count()

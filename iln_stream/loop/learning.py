@@ -1,13 +1,14 @@
 """Whether a run learns what its records have: labels, times in order, and the same inputs."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from iln_stream.errors import IlnWarning
 from iln_stream.loop.event_order import EventOrder
 from iln_stream.loop.forecasts import Forecasts
 from iln_stream.loop.late_labels import LateLabels
-from iln_stream.loop.step import Listener, Step
+from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
 from iln_stream.records.values import is_number
 from iln_stream.reporting import MetricSpec
 
@@ -47,6 +48,8 @@ class LearningCheck(Listener):
         Whether a stream whose times are those of several series ends the run.
     """
 
+    most_steps = MOST_IN_A_ROW
+
     def __init__(
         self,
         name: str,
@@ -72,7 +75,11 @@ class LearningCheck(Listener):
 
     def on_step(self, step: Step) -> None:
         """Note the step."""
-        self._steps.append(step)
+        self.on_steps([step])
+
+    def on_steps(self, steps: Sequence[Step]) -> None:
+        """Note the steps."""
+        self._steps.extend(steps)
         if len(self._steps) >= _BATCH:
             self.check()
 
@@ -94,9 +101,7 @@ class LearningCheck(Listener):
                 self._suits()
         events = [step for step in steps if not step.late]
         self.n_events += len(events)
-        for event in events:
-            if event.time is not None:
-                self._order.on_step(event)
+        self._order.on_steps(events)
         for event in events[::_EVERY]:
             self._look(event)
         out_of_order = self._order.check()

@@ -16,7 +16,7 @@ import numpy as np
 from iln_stream._version import __version__
 from iln_stream.loop.metrics import ModelMetrics
 from iln_stream.loop.slices import ErrorSlices
-from iln_stream.loop.step import Listener, Step
+from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
 from iln_stream.records import DeadLetter
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
@@ -386,6 +386,11 @@ class LiveModel(Listener):
         self.standings: Callable[[], Sequence[Any]] | None = None
         self.versions: Mapping[str, str] = {}  # version of each contender
 
+    @property
+    def most_steps(self) -> int:  # type: ignore[override]  # of which it only reads
+        """Steps until the curves are sampled, which are of the learner after that step."""
+        return min(self._due - self.n, MOST_IN_A_ROW)
+
     def on_step(self, step: Step) -> None:
         """Remember the step; sample the curves if that is due."""
         # Called for each event: no other thread runs between these two lines, see `_rows`.
@@ -396,6 +401,14 @@ class LiveModel(Listener):
         champion = step.details.contender
         if champion is not self.champion and champion is not None:
             self._predicted_by(champion)
+        if n == self._due:
+            self._sample(n)
+
+    def on_steps(self, steps: Sequence[Step]) -> None:
+        """Remember steps, all with a label and of the only learner; sample the curves if due."""
+        self.n = n = self.n + len(steps)
+        self._steps.extend(steps)  # see `on_step`
+        self.slices.on_steps(steps)
         if n == self._due:
             self._sample(n)
 

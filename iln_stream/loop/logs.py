@@ -4,7 +4,7 @@ import logging
 from time import monotonic, perf_counter
 from typing import Any
 
-from iln_stream.loop.step import Listener, Step
+from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
 from iln_stream.streams import PartitionedLog, Source
 
 log = logging.getLogger(__name__)
@@ -41,6 +41,8 @@ class ConnectionLog(Listener):
     While the source is disconnected, it checks at each record. `description` is what the source
     connects to, such as "the broker at HOST".
     """
+
+    most_steps = MOST_IN_A_ROW
 
     def __init__(self, source: Source | PartitionedLog, description: str) -> None:
         self._source = source

@@ -2,14 +2,15 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from time import perf_counter
-from typing import Any
+from enum import Enum, auto
+from typing import Any, TypeAlias
 
 from iln_stream.errors import ContenderError, IlnError, SourceError, StateError, UnrecoverableError
 from iln_stream.loop.forecasts import Forecasts
 from iln_stream.loop.late_labels import LateLabels
 from iln_stream.loop.recent_ids import RecentIds
 from iln_stream.loop.step import (
+    MOST_IN_A_ROW,
     Checkpointing,
     Details,
     EventWeights,
@@ -45,6 +46,17 @@ _MOST_TRACES = 20
 """Most places in a learner whose failures are logged with a traceback."""
 
 
+class _Apart(Enum):
+    """Records that are no events."""
+
+    COMMAND = auto()
+    FORGOTTEN = auto()
+
+
+_Read: TypeAlias = Example | Exception | _Apart
+"""What a record is, or the error that it can't be read with."""
+
+
 class LearnerError(IlnError):
     """The learner fails on event after event: the fault is in the learner, not in the events."""
 
@@ -57,7 +69,8 @@ class PrequentialLoop:
     """Feeds one source to one learner and reports every step to listeners.
 
     For each record, in strict offset order, it decodes and predicts; only then it learns the label,
-    if there is one, and scores that prediction. A record that can't be decoded, predicted or
+    if there is one, and scores that prediction. Where nobody looks at the learner in between, many
+    events are decoded first and learned in a row. A record that can't be decoded, predicted or
     learned is a dead letter, and the loop continues. Outputs and listeners get the result of a
     record exactly once: a step, a dead letter, a repeat, a skipped record or a command; with late
     labels also steps and dead letters of earlier events, or nothing yet. Then the loop reports the
@@ -88,8 +101,9 @@ class PrequentialLoop:
         Turns records into examples. None: records are events of the form `{"x": ..., "y": ...}`.
         If its `takes_key` is true, the record's key is a third argument.
         If it has a method `accept`, the loop calls it with the time, id and label of each event
-        that it learned or predicted; not for repeats, late labels and dead letters. If it has a
-        method `label`, the loop calls it with the id of an event and its late label.
+        that it learned or predicted; not for repeats, late labels and dead letters, and not if
+        `remembers` is false. If it has a method `label`, the loop calls it with the id of an event
+        and its late label.
     details
         Computes additions to a prediction, such as intervals: called with the inputs of each event
         after it was predicted and before it is learned. None: nothing.
@@ -140,9 +154,15 @@ class PrequentialLoop:
         self._keyed = _keyed(self._decode)
         self._labels = labels
         self._keyed_labels = None if labels is None else _keyed(labels.decode)
-        self._accept: Callable[..., None] | None = getattr(self._decode, "accept", None)
+        remembers = getattr(self._decode, "remembers", True)
+        self._accept: Callable[..., None] | None = (
+            getattr(self._decode, "accept", None) if remembers else None
+        )
         self._late_label: Callable[..., None] | None = getattr(self._decode, "label", None)
         self.stepper = Stepper(learner, self.task, details, weights)
+        self._reads_ahead = late is None and labels is None and self._accept is None
+        self._notes = recent_ids is not None or self._accept is not None
+        self._on_step = [listener.on_step for listener in self.listeners]
         self._last_offsets: dict[StreamPartition, int] = {}
         self._polled: Sequence[Record] = ()  # of which some may be left to handle
         self._key_name = key_name
@@ -199,82 +219,136 @@ class PrequentialLoop:
                     self.checkpoint.idle()
 
     def _process(self, records: Sequence[Record]) -> None:
-        """Process each record and report the result to listeners and checkpoint, until `stop`."""
-        last_offsets, checkpoint = self._last_offsets, self.checkpoint
-        on_steps = [listener.on_step for listener in self.listeners]
-        noted = self.recent_ids is not None or self._accept is not None
-        ended = perf_counter()
+        """Process each record and report the result to listeners and checkpoint, until `stop`.
+
+        Usual events are read until there is no room for more, or another record comes; then they
+        are learned in a row.
+        """
+        last_offsets = self._last_offsets
+        batch: list[tuple[Record, _Read]] = []
+        ids: set[str] = set()
+        room = self._room()
         for record in records:
             if self._stopping:
-                return
-            offset, origin = record.offset, record.origin
-            if offset <= last_offsets.get(origin, -1):
+                break
+            if record.offset <= last_offsets.get(record.origin, -1):
                 raise self._disorder(record)
-            last_offsets[origin] = offset
-            payload = record.payload
-            if type(payload) is bytes and payload.startswith(MARK):  # as `is_command` does
-                self._obey(record, payload)
-                if checkpoint is not None:
-                    checkpoint.passed(origin, offset, perf_counter())
+            last_offsets[record.origin] = record.offset
+            read = self._read(record)
+            batch.append((record, read))
+            is_usual = room > 1 and type(read) is Example and self._is_usual(read, ids)
+            if is_usual and len(batch) < room:
                 continue
-            if self._forgets is not None and self._forgets(record):
-                for listener in self.listeners:
-                    listener.on_forgotten(origin, offset)
-                if checkpoint is not None:
-                    checkpoint.passed(origin, offset, perf_counter())
-                continue
-            outcomes: list[Step | DeadLetter] = []
-            error: Exception | None = None
-            is_repeat = is_skipped = False
-            try:
-                is_repeat = not self._process_record(record, outcomes)
-            except SkippedError:
-                is_skipped = True
-            except (SourceError, ContenderError, StateError):
-                raise  # the record may be good, but can't be read or learned now
-            except Exception as raised:
-                # A learner may raise any error; the event must not be lost.
-                error = raised
-            for outcome in outcomes:
-                if isinstance(outcome, DeadLetter):
-                    self._send(outcome)
-                    continue
-                ended = outcome.ended
-                if noted:
-                    self._note(outcome)
-                for on_step in on_steps:
-                    on_step(outcome)
-            if error is not None:
-                self._failed(record, error)
-            elif is_skipped:
-                for listener in self.listeners:
-                    listener.on_skipped(origin, offset)
-            else:
-                self._failures_in_a_row = 0
-                if self._n_failed_at_first is not None:
-                    self._note_success(is_repeat, outcomes)
-                if is_repeat:
-                    for listener in self.listeners:
-                        listener.on_repeat(origin, offset)
-            if checkpoint is not None:
-                checkpoint.passed(origin, offset, ended)
-            if self._n_failed_at_first and self._fails_at_first(_MOST_FAILURES_AT_FIRST):
-                raise self._nothing_learned()
+            self._settle(batch, len(batch) - (not is_usual))
+            batch, ids, room = [], set(), self._room()
+        if batch:
+            self._settle(batch, len(batch))
 
-    def _process_record(self, record: Record, outcomes: list[Step | DeadLetter]) -> bool:
-        """Decode a record, then predict or learn or both; return False for a repeat.
+    def _room(self) -> int:
+        """Return how many events may be learned before listeners and checkpoint hear of them."""
+        at_first = self._n_failed_at_first is not None
+        if at_first or not (self._reads_ahead and self.stepper.learns_in_a_row):
+            return 1
+        room = min((each.most_steps for each in self.listeners), default=MOST_IN_A_ROW)
+        return room if self.checkpoint is None else min(room, self.checkpoint.n_until_due)
 
-        What comes of it is appended to `outcomes`, also if an error follows.
-        """
+    def _is_usual(self, example: Example, ids: set[str]) -> bool:
+        """Return whether an event can be learned with those of these ids, which get its own."""
+        if not self.stepper.is_usual(example):
+            return False
+        if self.recent_ids is None or example.id is None:
+            return True
+        is_new = example.id not in ids and not self.recent_ids.knows(example.id)
+        ids.add(example.id)
+        return is_new
+
+    def _read(self, record: Record) -> _Read:
+        """Return what a record is, or the error that it can't be read with."""
+        payload = record.payload
+        if type(payload) is bytes and payload.startswith(MARK):  # as `is_command` does
+            return _Apart.COMMAND
+        if self._forgets is not None and self._forgets(record):
+            return _Apart.FORGOTTEN
         decode, keyed = self._decode, self._keyed
         if self._labels is not None and record.origin.stream == self._labels.stream:
             decode, keyed = self._labels.decode, self._keyed_labels
-        if keyed is not None:
-            example = keyed(record.payload, record.timestamp, record.key)
-        else:
-            example = decode(record.payload, record.timestamp)
+        try:
+            if keyed is not None:
+                example = keyed(payload, record.timestamp, record.key)
+            else:
+                example = decode(payload, record.timestamp)
+        except (SourceError, ContenderError, StateError):
+            raise  # the record may be good, but can't be read now
+        except Exception as error:
+            return error
         if self._key_name is not None and record.key is not None and example.x is not None:
             example.x[f"{self._key_name}={record.key}"] = 1.0
+        return example
+
+    def _settle(self, batch: Sequence[tuple[Record, _Read]], n_usual: int) -> None:
+        """Learn the first records, usual events, in a row; handle others; report all as done."""
+        steps: Sequence[Step] = ()
+        if n_usual:
+            steps = self.stepper.steps(batch[:n_usual])
+            self._failures_in_a_row = 0
+            for step in steps:
+                if step.event_id is not None:
+                    self._note(step)
+            for listener in self.listeners:
+                listener.on_steps(steps)
+        for record, read in batch[len(steps) :]:
+            self._handle(record, read)
+        if self.checkpoint is not None:
+            self.checkpoint.passed([record for record, _ in batch])
+        if self._n_failed_at_first and self._fails_at_first(_MOST_FAILURES_AT_FIRST):
+            raise self._nothing_learned()
+
+    def _handle(self, record: Record, read: _Read) -> None:
+        """Do what a record asks for, and report the result to listeners."""
+        if read is _Apart.COMMAND:
+            self._obey(record)
+            return
+        if read is _Apart.FORGOTTEN:
+            for listener in self.listeners:
+                listener.on_forgotten(record.origin, record.offset)
+            return
+        outcomes: list[Step | DeadLetter] = []
+        error = read if isinstance(read, Exception) else None
+        is_repeat = False
+        if isinstance(read, Example):
+            try:
+                is_repeat = not self._learn(record, read, outcomes)
+            except (SourceError, ContenderError, StateError):
+                raise  # the record may be good, but can't be learned now
+            except Exception as raised:
+                # A learner may raise any error; the event must not be lost.
+                error = raised
+        for outcome in outcomes:
+            if isinstance(outcome, DeadLetter):
+                self._send(outcome)
+                continue
+            if self._notes:
+                self._note(outcome)
+            for on_step in self._on_step:
+                on_step(outcome)
+        if isinstance(error, SkippedError):
+            for listener in self.listeners:
+                listener.on_skipped(record.origin, record.offset)
+        elif error is not None:
+            self._failed(record, error)
+        else:
+            self._failures_in_a_row = 0
+            if self._n_failed_at_first is not None:
+                self._note_success(is_repeat, outcomes)
+            if is_repeat:
+                for listener in self.listeners:
+                    listener.on_repeat(record.origin, record.offset)
+
+    def _learn(self, record: Record, example: Example, outcomes: list[Step | DeadLetter]) -> bool:
+        """Predict or learn an example or both; return False for a repeat.
+
+        What comes of it is appended to `outcomes`, also if an error follows.
+        """
         if example.weight is not None and not self.stepper.takes_weights:
             raise MalformedError(
                 f"weight: {type(self.learner).__name__} takes no weights (no w in learn_one): "
@@ -293,10 +367,10 @@ class PrequentialLoop:
             outcomes.append(self.stepper.step(record, example, example.x))
         return True
 
-    def _obey(self, record: Record, payload: bytes) -> None:
+    def _obey(self, record: Record) -> None:
         """Carry out a command; one that can't be carried out becomes a dead letter."""
         try:
-            contender = promoted(payload)
+            contender = promoted(payload_bytes(record.payload))
             if not isinstance(self.learner, Promotable):
                 raise MalformedError(
                     f"promote: {contender!r} is no contender, as there is only one learner, "

@@ -21,7 +21,7 @@ from iln_stream.errors import IlnError
 from iln_stream.loop.baselines import Baselines
 from iln_stream.loop.scores import Coverage, QuantileScores, Scores
 from iln_stream.loop.slices import DailyRhythm, error_of
-from iln_stream.loop.step import Listener, Step
+from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
 from iln_stream.loop.task import Regression, Task
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec, find_metrics, find_reporter
@@ -116,6 +116,8 @@ class ModelMetrics(Listener):
         Levels of their quantiles, if any.
     """
 
+    most_steps = MOST_IN_A_ROW
+
     def __init__(
         self,
         learner: Any,
@@ -159,7 +161,11 @@ class ModelMetrics(Listener):
 
     def on_step(self, step: Step) -> None:
         """Count the step."""
-        self._uncounted.append(step)
+        self.on_steps([step])
+
+    def on_steps(self, steps: Sequence[Step]) -> None:
+        """Count the steps."""
+        self._uncounted.extend(steps)
         if len(self._uncounted) >= _BATCH:
             self._count()
 
@@ -351,9 +357,11 @@ class ModelMetrics(Listener):
             self._baselines.update(steps)
             self._coverage.update(steps)
             self._quantiles.update(steps)
-            for step in steps:
-                if step.time is not None and step.loss is not None and math.isfinite(step.loss):
-                    self._rhythm.add(step.time, error_of(step))
+            self._rhythm.add(
+                (step.time, error_of(step))
+                for step in steps
+                if step.time is not None and step.loss is not None and math.isfinite(step.loss)
+            )
             self._latency.add_all([step.seconds for step in steps])
             self._delay.add_all(
                 [max(step.delay, 0.0) for step in steps if step.late and step.delay is not None]

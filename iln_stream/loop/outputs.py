@@ -1,10 +1,10 @@
 """Write predictions and dead letters to sinks."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from iln_stream.errors import LostPlaceError
-from iln_stream.loop.step import Listener, Step
+from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
 from iln_stream.records import LEARNER_FAILED, Command, DeadLetter, PredictionEncoder
 from iln_stream.streams import Sink, StreamPartition, TransactionalSink
 
@@ -19,6 +19,8 @@ class PredictionWriter(Listener):
 
     A `PartitionedSink` also gets the event's partition.
     """
+
+    most_steps = MOST_IN_A_ROW
 
     def __init__(self, sink: Sink, encode: PredictionEncoder) -> None:
         self._sink = sink
@@ -112,6 +114,8 @@ class DeadLetterWriter(Listener):
     records writes these.
     """
 
+    most_steps = MOST_IN_A_ROW
+
     def __init__(self, sink: Sink, *, only_of_learner: bool = False) -> None:
         self._sink = sink
         self._only_of_learner = only_of_learner
@@ -119,6 +123,10 @@ class DeadLetterWriter(Listener):
         self._kinds: set[str] = set()
 
     def on_step(self, step: Step) -> None:
+        """Store letters that have waited long enough."""
+        self._flush_if_due()
+
+    def on_steps(self, steps: Sequence[Step]) -> None:
         """Store letters that have waited long enough."""
         self._flush_if_due()
 

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 from iln_stream.loop.metrics import ModelMetrics
-from iln_stream.loop.step import Listener, Step
+from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
 from iln_stream.records import DeadLetter
 from iln_stream.reporting import MetricSpec
 from iln_stream.streams import StreamPartition
@@ -73,6 +73,8 @@ class Progress(Listener):
     stream of the run. With `logs_letters`, each dead letter is logged, as nothing else keeps it.
     """
 
+    most_steps = MOST_IN_A_ROW
+
     def __init__(
         self,
         watched: ModelMetrics,
@@ -94,6 +96,10 @@ class Progress(Listener):
     def on_step(self, step: Step) -> None:
         """Count the event."""
         self._show(not step.late)
+
+    def on_steps(self, steps: Sequence[Step]) -> None:
+        """Count the events, of which no label is late."""
+        self._show(len(steps))
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Count it; log where it is, and the reason."""
@@ -140,6 +146,7 @@ class Progress(Listener):
 class _Past(Listener):
     """Counts learned events of the past, while another thread reads the count."""
 
+    most_steps = MOST_IN_A_ROW
     _beginning: str
 
     def __init__(self, n: int) -> None:

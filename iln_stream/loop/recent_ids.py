@@ -70,6 +70,10 @@ class RecentIds:
             )
         return True
 
+    def knows(self, event_id: str) -> bool:
+        """Return whether an event or a label of this id was added, and not dropped since."""
+        return event_id in self._events or event_id in self._labels
+
     def add_event(self, event_id: str) -> None:
         """Add the id of an event, and drop the oldest beyond `size`."""
         self._events[event_id] = None

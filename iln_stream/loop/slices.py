@@ -73,8 +73,8 @@ class ErrorSlices:
         self._reading = Lock()
         self._found: dict[str, Any] | None = None
         self._due = 0.0
-        self.on_step = self._new.append
-        """Take a labelled step; it is read when somebody asks."""
+        self.on_step, self.on_steps = self._new.append, self._new.extend
+        """Take labelled steps; they are read when somebody asks."""
 
     def add(self, values: dict[str, Any], error: float, time: float | None) -> None:
         """Take a step as it is read: the values of its fields, its error and its time."""
@@ -142,8 +142,7 @@ class DailyRhythm:
     --------
     >>> from iln_stream.loop.slices import DailyRhythm
     >>> rhythm = DailyRhythm()
-    >>> for hour in range(36):
-    ...     rhythm.add(3600.0 * hour, 7.0 if hour % 24 == 11 else 1.0)
+    >>> rhythm.add((3600.0 * hour, 7.0 if hour % 24 == 11 else 1.0) for hour in range(36))
     >>> rhythm.usual(1), rhythm.usual(12)
     (5.25, 1.125)
 
@@ -152,11 +151,21 @@ class DailyRhythm:
     def __init__(self) -> None:
         self.hours: dict[int, tuple[int, float]] = {}  # since 1970: number and sum of errors
 
-    def add(self, time: float, error: float) -> None:
-        """Add an error; one thread at a time may, while others read."""
-        n, total = self.hours.get(hour := int(time // 3600), (0, 0.0))
-        self.hours[hour] = n + 1, total + error
-        if n == 0 and len(self.hours) > 8 * 24:
+    def add(self, errors: Iterable[tuple[float, float]]) -> None:
+        """Add times and errors; one thread at a time may, while others read."""
+        hour, n, total = -1, 0, 0.0
+        for time, error in errors:
+            if (now := int(time // 3600)) != hour:
+                self._keep(hour, n, total)
+                hour, (n, total) = now, self.hours.get(now, (0, 0.0))
+            n += 1
+            total += error
+        self._keep(hour, n, total)
+
+    def _keep(self, hour: int, n: int, total: float) -> None:
+        if n:
+            self.hours[hour] = n, total
+        if len(self.hours) > 8 * 24:
             del self.hours[min(self.hours)]
 
     def usual(self, n: int) -> float:

@@ -1,13 +1,13 @@
 """One step of the loop, and the protocols of those who take part in it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.records import Command, DeadLetter, Decoder
-from iln_stream.streams import StreamPartition
+from iln_stream.streams import Record, StreamPartition
 
 
 class EventWeights:
@@ -65,6 +65,26 @@ class LearnsLate(Protocol):
 
     def learn_token(self, x: Mapping[Any, float], token: Token, y: Any) -> None:
         """Learn that y is the label of x, which was predicted with this token."""
+        ...
+
+
+@runtime_checkable
+class LearnsInARow(Protocol):
+    """A learner of numbers that takes many events in one call in less time than one by one."""
+
+    @property
+    def learns_in_a_row(self) -> bool:
+        """Whether that holds at present."""
+        ...
+
+    def learn_in_a_row(
+        self, xs: Sequence[Mapping[Any, float]], y: Sequence[float]
+    ) -> tuple[list[float], list[float]]:
+        """Predict and learn the first of these events, each before the next.
+
+        Returns the predictions and what `report` would return as losses, for as many events as it
+        could take, which may be none.
+        """
         ...
 
 
@@ -170,12 +190,31 @@ class Step(NamedTuple):
         return self.y_pred != {}  # type: ignore[no-any-return]
 
 
+MOST_IN_A_ROW = 128
+"""Events that are learned before listeners hear of them: less than a millisecond of them."""
+
+
 class Listener:
     """Observes the loop: override the methods that you need.
 
     A listener must not change the learner or the order of events. If it can't do its work (a full
     disk, a lost broker), it raises an error, which stops the loop before the next record.
+
+    Attributes
+    ----------
+    most_steps : int
+        How many steps may be made before this listener hears of them, by default 1: in `on_step` it
+        sees the learner as it is after that step. With `MOST_IN_A_ROW`, for listeners that don't
+        look at the learner, the loop is faster.
+
     """
+
+    most_steps: int = 1
+
+    def on_steps(self, steps: Sequence[Step]) -> None:
+        """Handle steps that were made in a row; unless overridden, each by `on_step`."""
+        for step in steps:
+            self.on_step(step)
 
     def on_step(self, step: Step) -> None:
         """Handle an event that was predicted, learned, or both."""
@@ -233,11 +272,13 @@ class Promotable(Protocol):
 class Checkpointing(Protocol):
     """Makes the loop's progress durable."""
 
-    def passed(self, origin: StreamPartition, offset: int, ended: float) -> None:
-        """Note that a record was processed and that the outputs have its results.
+    @property
+    def n_until_due(self) -> int:
+        """Number of records until progress is to be saved."""
+        ...
 
-        `ended` is a recent value of `time.perf_counter`.
-        """
+    def passed(self, records: Sequence[Record]) -> None:
+        """Note that records were processed and that the outputs have their results."""
         ...
 
     def idle(self) -> None:

@@ -221,6 +221,12 @@ class MappedDecoder:
         self.n_missing = 0
 
     @property
+    def remembers(self) -> bool:
+        """Whether the inputs of a record depend on earlier events, which `accept` tells."""
+        made = self._lags, self._level, self._series, self._aggregates
+        return bool(self.mapping.time_features) or any(each is not None for each in made)
+
+    @property
     def takes_key(self) -> bool:
         """Whether id or inputs depend on the record's own key, which the loop then gives."""
         aggregates, mapping = self._aggregates, self.mapping

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from iln_stream.errors import ContenderError, IlnError, IlnWarning, RefusedError
 from iln_stream.learners.contest import Contest
-from iln_stream.loop import Listener
+from iln_stream.loop import MOST_IN_A_ROW, Listener
 from iln_stream.loop.progress import HistoryProgress, Progress, WarmUpProgress
 from iln_stream.records import LEARNER_FAILED, DeadLetter
 from iln_stream.service.assembly import Assembly
@@ -47,6 +47,8 @@ _ANY_NUMBER = 2**63
 
 class _Failures(Listener):
     """Counts the events on which a challenger failed, and stops if its policy says so."""
+
+    most_steps = MOST_IN_A_ROW
 
     def __init__(self, name: str, policy: str) -> None:
         self._name, self._policy = name, policy

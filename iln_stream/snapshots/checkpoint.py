@@ -13,7 +13,7 @@ from iln_stream.reporting import MetricSpec
 from iln_stream.snapshots.file import Header, Snapshot, Stored
 from iln_stream.snapshots.folder import SnapshotFolder
 from iln_stream.state import StateDict
-from iln_stream.streams import StreamPartition, as_texts
+from iln_stream.streams import Record, StreamPartition, as_texts
 
 MOST_STORED = 20
 """Stored snapshots that a saver remembers."""
@@ -172,12 +172,18 @@ class Checkpoint:
         self._n_refused = 0
         self._behind = False  # whether the last checkpoint was refused
 
-    def passed(self, origin: StreamPartition, offset: int, ended: float) -> None:
-        """Note that a record is done and that the outputs have its results."""
-        self._positions[origin] = offset + 1
-        self._n_since += 1
-        # Called once per event, so kept cheap.
-        if ended >= self._due or self._n_since >= self._every_events or self._saver.failed:
+    @property
+    def n_until_due(self) -> int:
+        """Number of records until the next checkpoint; at least 1, as the last may be late."""
+        return max(self._every_events - self._n_since, 1)
+
+    def passed(self, records: Sequence[Record]) -> None:
+        """Note that records are done and that the outputs have their results."""
+        for record in records:
+            self._positions[record.origin] = record.offset + 1
+        self._n_since += len(records)
+        is_due = perf_counter() >= self._due or self._n_since >= self._every_events
+        if is_due or self._saver.failed:
             self._save_if_due()
 
     def move_to(self, positions: Positions) -> None:

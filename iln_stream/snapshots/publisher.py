@@ -24,7 +24,7 @@ from iln_stream.learners import (
     unserializable_parameters,
 )
 from iln_stream.learners.infinite_layer.experts.networks import without_replay
-from iln_stream.loop import Listener, Step
+from iln_stream.loop import MOST_IN_A_ROW, Listener, Step
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
 from iln_stream.snapshots.learner import PICKLE, is_pickle
@@ -270,6 +270,8 @@ class Publisher(Listener):
 
     """
 
+    most_steps = MOST_IN_A_ROW
+
     def __init__(
         self,
         path: Path | str,
@@ -328,11 +330,16 @@ class Publisher(Listener):
 
     def on_step(self, step: Step) -> None:
         """Publish a version if it is due."""
-        self._pass(step.origin, step.offset)
-        self._unpublished = True
-        if step.y is not None:
-            self._n += 1
-        if step.ended >= self._due:
+        self.on_steps([step])
+
+    def on_steps(self, steps: Sequence[Step]) -> None:
+        """Publish a version if it is due, of the learner after the last of these steps."""
+        for step in steps:
+            self._pass(step.origin, step.offset)
+            self._unpublished = True
+            if step.y is not None:
+                self._n += 1
+        if steps and steps[-1].ended >= self._due:
             self._publish_if_due()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:

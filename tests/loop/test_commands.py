@@ -27,8 +27,8 @@ class Passed:
     def __init__(self):
         self.offsets = []
 
-    def passed(self, origin, offset, ended):
-        self.offsets.append(offset)
+    def passed(self, records):
+        self.offsets += [record.offset for record in records]
 
 
 def event(number, **more):

@@ -352,12 +352,12 @@ def test_failing_listener_stops_the_loop(bad):
 
 
 def test_checkpoint_comes_after_the_listeners():
-    """The checkpoint gets each record after all listeners, with the end of the last step."""
+    """The checkpoint gets each record after all listeners."""
     heard = Heard()
 
     class Checkpoint:
-        def passed(self, origin, offset, ended):
-            heard.told.append(("passed", (origin, offset, ended)))
+        def passed(self, records):
+            heard.told.append(("passed", [(each.origin, each.offset) for each in records]))
 
         def idle(self):
             heard.told.append(("checkpoint idle", None))
@@ -378,10 +378,10 @@ def test_checkpoint_comes_after_the_listeners():
     ).run()  # fmt: skip
     first, last = (step.ended for step in heard.steps)
     assert heard.told == [
-        ("step", 0), ("passed", (origin, 0, first)),
-        ("letter", 1), ("passed", (origin, 1, first)),
-        ("repeat", 2), ("passed", (origin, 2, first)),
-        ("step", 3), ("passed", (origin, 3, last)),
+        ("step", 0), ("passed", [(origin, 0)]),
+        ("letter", 1), ("passed", [(origin, 1)]),
+        ("repeat", 2), ("passed", [(origin, 2)]),
+        ("step", 3), ("passed", [(origin, 3)]),
         ("idle", None), ("checkpoint idle", None),
     ]  # fmt: skip
     assert first < last

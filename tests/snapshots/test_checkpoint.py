@@ -1,12 +1,12 @@
 """`Checkpoint`: when it saves, at which positions, and its metrics."""
 
 import threading
-from time import perf_counter
 
 import pytest
 
 from iln_stream.errors import NotFiniteError, SnapshotError
 from iln_stream.snapshots import Checkpoint, Header, Saver, SnapshotFolder, SnapshotId
+from iln_stream.streams import Record
 
 NOON = "2026-01-31T12:00:00.000+00:00"
 NOON_POSIX = 1769860800
@@ -48,7 +48,7 @@ def checkpoint(saver, events=10**9, seconds=10**9, positions=None, learner=lambd
 
 def passed(made, *offsets, partition=0):
     for offset in offsets:
-        made.passed(partition, offset, perf_counter())
+        made.passed([Record(offset, None, partition)])
 
 
 def test_every_so_many_records(saver):

@@ -1,7 +1,7 @@
 """Profile fast of `InfiniteLayerRegressor`: a ridge and four others in two compiled calls."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -53,6 +53,7 @@ from iln_stream.learners.infinite_layer.part import Healer, Part
 from iln_stream.learners.infinite_layer.plain_forecasts import NAMES, PlainForecasts
 from iln_stream.learners.infinite_layer.target import signal
 from iln_stream.learners.infinite_layer.tokens import PredictedWith, TokenFormat
+from iln_stream.learners.preprocessing.moments import LARGEST_VALUE
 from iln_stream.learners.tables import Rows, TableEvents
 
 REFITTED = 512
@@ -651,29 +652,48 @@ class FastEngine(LateEngine):
         while start < stop:
             changes = len(columns) < columns.max_columns or columns.n_overflowed == 0
             end = frame.next_new(columns.place, start, stop) if changes else stop
-            self._learn_known(frame, y, w, start, end)
+            X, n_left_out = self._matrix(frame, start, end)
+            self._learn_known(X, np.asarray(y[start:end], np.float64), w[start:end])
+            columns.n_overflowed += n_left_out
             for x in frame.rows(end, min(end + 1, stop)):
                 self.learn(x, float(y[end]), float(w[end]))
             start = end + 1
 
-    def _learn_known(self, frame: TableEvents, y: Rows, w: Vector, start: int, stop: int) -> None:
-        """Learn rows whose inputs have columns, or find none."""
-        X, n_left_out = self._matrix(frame, start, stop)
-        targets, weights = np.asarray(y[start:stop], np.float64), w[start:stop]
+    def _learn_known(self, X: Vector, y: Vector, w: Vector) -> tuple[Vector, Vector]:
+        """Learn rows (m, d); return their predictions and the target's unit after each, (m,)."""
         self._row = None
-        if (weights != 1.0).any():
+        if (w != 1.0).any():
             self._make_room_for_weights()
-        learned = 0
+        predictions, units, learned = np.empty(len(X)), np.empty(len(X)), 0
         while learned < len(X):
             n, fault = learn_rows(
-                X[learned:], targets[learned:], weights[learned:], self.inputs.stats, self._array,
-                self.units, self.plain.array, self.memory, self._seed, self._squared,
+                X[learned:], y[learned:], w[learned:], predictions[learned:], units[learned:],
+                self.inputs.stats, self._array, self.units, self.plain.array, self.memory,
+                self._seed, self._squared,
             )  # fmt: skip
             learned += n
             if fault:
-                self._heal(X[learned], float(targets[learned]), float(weights[learned]), fault)
+                self._heal(X[learned], float(y[learned]), float(w[learned]), fault)
+                units[learned] = self.unit
                 learned += 1
-        self.inputs.columns.n_overflowed += n_left_out
+        return predictions, units
+
+    @property
+    def learns_in_a_row(self) -> bool:
+        """Whether `learn_in_a_row` takes events."""
+        return self.fresh is None
+
+    def learn_in_a_row(
+        self, xs: Sequence[Mapping[Any, float]], y: Sequence[float]
+    ) -> tuple[list[float], list[float]]:
+        """Predict and learn events up to one with a new name.
+
+        Returns the predictions, and `unit` after each event.
+        """
+        X = self.inputs.columns.rows(xs)
+        targets = np.clip(y[: len(X)], -LARGEST_VALUE, LARGEST_VALUE)
+        y_pred, units = self._learn_known(X, targets, np.ones(len(X)))
+        return y_pred.tolist(), np.where(np.isfinite(units), units, 1.0).tolist()
 
     def _matrix(self, frame: TableEvents, start: int, stop: int) -> tuple[Vector, int]:
         """Return raw rows (m, d) of a table, and the number of inputs without a column."""

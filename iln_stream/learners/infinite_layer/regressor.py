@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -457,6 +458,44 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         frame = TableEvents(X)
         targets = np.clip(frame.targets(y), -LARGEST_VALUE, LARGEST_VALUE)
         self._learn_rows(frame, targets, frame.weights(w))
+
+    @property
+    def learns_in_a_row(self) -> bool:
+        """Whether `learn_in_a_row` takes events: with profile `fast`, while labels come at once."""
+        return self._beginning is None and getattr(self._engine, "learns_in_a_row", False)
+
+    def learn_in_a_row(
+        self, xs: Sequence[Mapping[Any, float]], y: Sequence[float]
+    ) -> tuple[list[float], list[float]]:
+        """Predict and learn events, each before the next, as `predict_one` and `learn_one` do.
+
+        With profile `fast` this takes half the time. It ends before the first event with a new
+        name, a hashed category, or an input that is not a finite number.
+
+        Parameters
+        ----------
+        xs
+            The inputs of each event.
+        y
+            The targets, finite numbers.
+
+        Returns
+        -------
+        tuple
+            Predictions, and losses as of `report`, of the events that were learned.
+
+        """
+        with self._turn:
+            if not self.learns_in_a_row:
+                return [], []
+            own = [*takewhile(lambda x: self._with_hashed(x) is None, xs)]
+            n, engine = self._engine.n, cast("FastEngine", self._engine)
+            predictions, units = engine.learn_in_a_row(own, y)
+            self._last_look = None
+        scored = zip(predictions, y, units, strict=False)
+        errors = [(y_pred - target) / unit for y_pred, target, unit in scored]
+        errors[: n == 0] = [0.0] * (n == 0)  # as in `report`
+        return predictions, [error * error / 2 for error in errors]
 
     @property
     def drift(self) -> float:

@@ -3,7 +3,9 @@
 import math
 import struct
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import starmap, takewhile
 from operator import itemgetter
 from typing import Any
 
@@ -55,6 +57,25 @@ class Columns:
         """
         row = self._usual(x)
         return row if row is not None else _fill(x, self._with(x)[0], self.absent)
+
+    def rows(self, xs: Sequence[Mapping[Any, float]]) -> NDArray[np.float64]:
+        """Return the rows (m, d) of the first of these events: up to one with a new name.
+
+        Or with an input that is not a finite number. Nothing changes.
+        """
+        d, found = len(self.place), list[NDArray[np.float64]]()
+        if self._take_all is not None and set(map(len, xs)) == {d}:  # as usual
+            with suppress(KeyError, TypeError, struct.error):
+                packed = b"".join(starmap(self._pack, map(self._take_all, xs)))
+                X = np.frombuffer(packed).reshape(-1, d)
+                if np.abs(X).max() <= LARGEST_INPUT:
+                    return X
+        with suppress(ValueError):
+            for x in takewhile(lambda x: x.keys() <= self.place.keys(), xs):
+                found.append(self.row(x))
+        X = np.array(found).reshape(len(found), d)
+        X.flags.writeable = False  # as a single row
+        return X
 
     def learn(self, x: Mapping[Any, float]) -> NDArray[np.float64]:
         """Return the row, and keep the columns given to new names."""
