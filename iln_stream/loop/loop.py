@@ -162,7 +162,7 @@ class PrequentialLoop:
         self.stepper = Stepper(learner, self.task, details, weights)
         self._reads_ahead = late is None and labels is None and self._accept is None
         self._notes = recent_ids is not None or self._accept is not None
-        self._on_step = [listener.on_step for listener in self.listeners]
+        self._on_step: Sequence[Callable[[Step], None]] = ()
         self._last_offsets: dict[StreamPartition, int] = {}
         self._polled: Sequence[Record] = ()  # of which some may be left to handle
         self._key_name = key_name
@@ -224,6 +224,7 @@ class PrequentialLoop:
         Usual events are read until there is no room for more, or another record comes; then they
         are learned in a row.
         """
+        self._on_step = [listener.on_step for listener in self.listeners]
         last_offsets = self._last_offsets
         batch: list[tuple[Record, _Read]] = []
         ids: set[str] = set()

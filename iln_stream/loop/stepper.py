@@ -83,7 +83,8 @@ class Stepper:
         return [
             Step(
                 record.origin, record.offset, example.id, example.time, example.x, example.y,
-                y_pred, loss, (), False, seconds, ended, record.key, series=example.series,
+                y_pred, loss, (), False, seconds, ended, record.key, NO_DETAILS, None, (), 1.0,
+                example.series,
             )
             for (record, example), y_pred, loss in zip(events, *found, strict=False)
         ]  # fmt: skip
