@@ -409,20 +409,28 @@ def learn_class_all(P, pending, theta, record, phi, label, w, scratch):  # type:
         learn_class(P[k], pending[k], theta[k], record[k], phi[k], scratch, label, w)
 
 
+MOST_CLASSES = 25
+"""Of about so many classes, gradients are computed at each event."""
+
+
 @compiled
-def update_class_agop(omega, activation, linear, theta, u, rate, agop):  # type: ignore[no-untyped-def]
-    """agop_k <- (1 - rate) agop_k + rate sum_c grad f_kc grad f_kc', at the last row."""
+def update_class_agop(omega, activation, linear, theta, u, rate, agop, n):  # type: ignore[no-untyped-def]
+    """agop_k <- (1 - rate) agop_k + rate sum_c grad f_kc grad f_kc', at the last row.
+
+    Of many classes, the n-th event takes every s-th, and counts it s times.
+    """
+    s = max(theta.shape[1] // MOST_CLASSES, 1)
     d, R = omega.shape[1], omega.shape[2]
     g, a = np.empty(d), np.empty(R, np.float32)
     for k in range(agop.shape[0]):
         for j in range(d):
             for m in range(d):
                 agop[k, j, m] *= 1.0 - rate
-        for c in range(theta.shape[1]):
+        for c in range(n % s, theta.shape[1], s):
             gradient(omega[k], activation[k], linear[k], theta[k, c], u[k], a, g)
             for j in range(d):
                 for m in range(d):
-                    agop[k, j, m] += rate * g[j] * g[m]
+                    agop[k, j, m] += s * rate * g[j] * g[m]
 
 
 @compiled

@@ -14,6 +14,7 @@ from iln_stream.kernels.columns import ABSENT, join, no_statistics
 from iln_stream.kernels.regression_event import StoredEvents
 from iln_stream.kernels.ridges import (
     BLOCK,
+    MOST_CLASSES,
     SCALE,
     STEPS,
     WAITING,
@@ -229,22 +230,23 @@ def test_each_expert_solves_its_own_normal_equations():
                 assert theta[k] == pytest.approx(expert.theta[:, 0], abs=1e-9)
 
 
-@pytest.mark.parametrize("C", [0, 1, 4])
-def test_scores_and_agop_are_those_of_all_classes(bank, C):
-    """p[k, c] = theta[k, c].phi_k, unbounded; an expert's AGOP sums over all classes."""
+@pytest.mark.parametrize(("C", "s"), [(0, 1), (1, 1), (4, 1), (3 * MOST_CLASSES, 3)])
+def test_scores_and_agop_are_those_of_all_classes(bank, C, s):
+    """p[k, c] = theta[k, c].phi_k, unbounded; an expert's AGOP sums over all classes, or over every
+    s-th of many, another one at each event."""
     omega, b, activation, linear = bank
     rng = np.random.default_rng(C)
     theta, agop = rng.normal(size=(K, C, D)) / 4, np.tile(np.eye(d), (K, 1, 1))
     phi, u, p = np.zeros((K, D)), np.empty((K, R), np.float32), np.empty((K, C))
     expected = agop.copy()
-    for v in rng.normal(size=(10, d)):
+    for n, v in enumerate(rng.normal(size=(10, d))):
         predict_classes(omega, b, activation, linear, theta, v, u, phi, p)
-        update_class_agop(omega, activation, linear, theta, u, 0.3, agop)
+        update_class_agop(omega, activation, linear, theta, u, 0.3, agop, n)
         scores = np.einsum("kcd,kd->kc", theta, plain_features(bank, v))
         assert p == pytest.approx(scores, abs=1e-4)
         for k in range(K):
-            gradients = [plain_gradient(bank, k, of_class, v) for of_class in theta[k]]
-            expected[k] = 0.7 * expected[k] + 0.3 * sum(np.outer(g, g) for g in gradients)
+            gradients = [plain_gradient(bank, k, of_class, v) for of_class in theta[k, n % s :: s]]
+            expected[k] = 0.7 * expected[k] + 0.3 * s * sum(np.outer(g, g) for g in gradients)
     assert agop == pytest.approx(expected, rel=1e-4, abs=1e-4 * np.abs(expected).max())
 
 

@@ -47,8 +47,10 @@ class ClassRidges(RLSBank):
             self._gain,
         )  # fmt: skip
 
-    def update_agop(self, rate: float, agop: NDArray[np.float64]) -> None:
-        update_class_agop(self.omega, self.activation, self.linear, self.theta, self._u, rate, agop)
+    def update_agop(self, rate: float, agop: NDArray[np.float64], n: int) -> None:
+        update_class_agop(
+            self.omega, self.activation, self.linear, self.theta, self._u, rate, agop, n
+        )
 
     def replay(
         self, k: int, new: RLSState, memory: Memory, first: int, last: int, frame: ReplayStatistics

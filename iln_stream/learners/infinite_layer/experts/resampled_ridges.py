@@ -300,7 +300,7 @@ class ResampledRidges(Sleeper):
         if self.resampled:
             learned = self.memory.n - self.resampler.since
             rate = 1.0 / min(1.0 + learned / 4.0, GRADIENTS)
-            self.bank.update_agop(rate, self.agop)
+            self.bank.update_agop(rate, self.agop, self.memory.n)
             self.resampler.advance(self.agop)
 
             if self.asleep is not False:

@@ -263,7 +263,7 @@ class RLSBank(Expert):
             self.forgetting, self.ridge, self.huber, self._gain,
         )  # fmt: skip
 
-    def update_agop(self, rate: float, agop: NDArray[np.float64]) -> None:
+    def update_agop(self, rate: float, agop: NDArray[np.float64], n: int) -> None:
         """Add the gradients at the row last predicted to the average of their outer products."""
         update_agop(self.omega, self.activation, self.linear, self.theta, self._u, rate, agop)
 
