@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from iln_stream.kernels.jit import reporting
@@ -62,6 +63,7 @@ def public_name(learner: Any) -> str | None:
 PARTS: Mapping[str, tuple[str, ...]] = {
     "accurate": ("networks", "others"),
     "fast": ("learning", "others"),
+    "classifier": ("networks", "others"),
 }
 """Parts of about the same size, which two processes can compile at the same time."""
 
@@ -72,6 +74,9 @@ def exercise(name: str, part: str | None = None) -> None:
         if name == "fast" and part is not None:
             _compile_fast(learner, part)
             return
+        if name == "classifier" and part == "networks":
+            _compile_class_networks(learner)
+            return
         if part is not None:
             _keep(learner, part)
         for t in range(_EVENTS):
@@ -80,12 +85,13 @@ def exercise(name: str, part: str | None = None) -> None:
             learner.learn_in_a_row([_INPUTS], [0.0])
         if part is None and hasattr(learner, "predict_token"):
             _learn_late(learner)
-        if part is None and isinstance(learner, InfiniteLayerRegressor | InfiniteLayerClassifier):
+        is_ours = isinstance(learner, InfiniteLayerRegressor | InfiniteLayerClassifier)
+        if part != "networks" and is_ours:
             learner._engine.inputs.reinitialise(())  # as when it heals
         if part is None and isinstance(learner, InfiniteLayerRegressor):
             _ = learner.target_unit, learner.relevance, learner.drift  # as metrics do
-            if learner.profile == "accurate":
-                _read_relevance_of_networks(learner)
+        if part != "others" and name == "accurate":
+            _read_relevance_of_networks(learner)
 
 
 def _learn_late(learner: Any) -> None:
@@ -117,20 +123,50 @@ def _compile_fast(learner: InfiniteLayerRegressor, part: str) -> None:
     engine._learn_fresh(0.0, 0.0, 1.0, engine._described, engine._described, 1)
 
 
-def _keep(learner: InfiniteLayerRegressor, part: str) -> None:
-    """Leave out the other part's experts."""
-    from iln_stream.learners.infinite_layer.accurate import AccurateEngine
-
+def _compile_class_networks(learner: InfiniteLayerClassifier) -> None:
+    """Let only the networks learn."""
     engine = learner._engine
-    assert isinstance(engine, AccurateEngine)
-    networks = part == "networks"
-    engine.mixture.keep(lambda expert: (expert in engine.moving.experts) == networks)
+    event, networks = engine._event, engine.networks
+    for t in range(_EVENTS):
+        row = engine._admit(_input(t))
+        if t < 3:
+            engine._add(t)
+            event = engine._event
+        engine.inputs.standardise(row, event.row, event.v)
+        networks.predict(event, engine._offsets, engine._experts[engine._networks_from :])
+        engine.memory.put(event.row, t % 3, 1.0)
+        networks.learn(event, t % 3, engine._offsets)
+
+
+class _Asleep:
+    """Stands in for a classifier's networks, which another process compiles."""
+
+    asleep, ring = True, SimpleNamespace(is_whole=True)
+
+    def predict(self, *_: Any) -> None:
+        """Do nothing."""
+
+    add_class = learn = widen = predict
+
+
+def _keep(learner: Any, part: str) -> None:
+    """Leave out the other part's experts; of what both need, either has about half the time."""
+    engine = learner._engine
+    if isinstance(learner, InfiniteLayerClassifier):
+        engine.networks = _Asleep()
+        return
+    networks, those = part == "networks", {*engine.moving.experts, "first-order"}
+    engine.mixture.keep(lambda expert: (expert in those) == networks)
     if networks:
         engine.intervals = engine.plain = None
 
 
+def _input(t: int) -> dict[str, float]:
+    return {"a": math.sin(t), "b": math.cos(3 * t), "c": float(t % 5)}
+
+
 def _learn_event(learner: Any, t: int) -> None:
-    x = {"a": math.sin(t), "b": math.cos(3 * t), "c": float(t % 5)}
+    x = _input(t)
     if isinstance(learner, InfiniteLayerClassifier):
         learner.predict_proba_one(x)
         learner.learn_one(x, t % 3)
