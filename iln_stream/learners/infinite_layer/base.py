@@ -165,27 +165,33 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
                     "this model only predicts: the past events that it would replay to learn were "
                     "left out; learn with a model from a snapshot (iln_stream.load)"
                 )
-            event = self._with_hashed(x)
+            event = self._with_hashed(x, self._last_look)
             if event is None:
+                self._last_look = None
                 if seen is None:
                     self._engine.learn(x, y, w)
                 else:
                     self._engine.learn_late(x, seen, y, w)
             else:
                 self._learn_hashed(event, x, y, w, seen)
-            self._last_look = None
             if self._beginning is not None:
                 self._remember(x, y, w)
 
-    def _with_hashed(self, x: Mapping[Any, float]) -> SplitInputs | None:
-        """Return an event that has hashed categories; None for one that is the engine's alone."""
+    def _with_hashed(self, x: Mapping[Any, float], last: Any = None) -> SplitInputs | None:
+        """Return an event that has hashed categories; None for one that is the engine's alone.
+
+        `last` is `_last_look`, whose event may be the same.
+        """
         place = self._engine.inputs.columns.place
         try:
             if place is self._categories.routing.plain and len(x) == len(place):
                 return None
         except TypeError:
             raise not_a_mapping(x) from None
-        event = self._categories.divided(x, place)
+        # Of equal numbers, only zeros may have other bits: a sign.
+        if last and x.__class__ is dict and x == last[0].whole and 0.0 not in x.values():
+            return last[0]  # type: ignore[no-any-return]
+        event = self._categories.routing.split(x, place)
         return event if event.names else None
 
     def _admit(self, event: SplitInputs, x: Mapping[Any, float]) -> tuple[SplitInputs, E]:
@@ -194,10 +200,12 @@ class InfiniteLayerLearner(EngineLearner, Generic[E]):
         If a field is hashed as a whole now and all events are remembered, the engine begins anew
         without the columns of its categories, which would cost time for nothing.
         """
-        if self._categories.routing.admit(event.names, self.n_learned):
+        routing, self._last_look = self._categories.routing, None
+        new = [name for name in event.names if name.field not in routing.fields]
+        if new and routing.admit(new, self.n_learned):
             if self._beginning:
                 self._begin_anew(self._beginning)
-            event = self._categories.divided(x, self._engine.inputs.columns.place)
+            event = self._categories.routing.split(x, self._engine.inputs.columns.place)
         return event, self._categories.admit(event)
 
     def _begin_anew(self, events: list[tuple[Mapping[Any, float], Any, float]]) -> None:

@@ -1,7 +1,8 @@
 """Effects of hashed categories on a target, and on the log odds of classes."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,46 +39,37 @@ class FieldEffects:
     """
 
     def __init__(self) -> None:
-        self.within = [0.0] * ESTIMATES
-        self.n_within = [0.0] * ESTIMATES
-        self.among = [0.0] * ESTIMATES
-        self.n_among = [0.0] * ESTIMATES
+        # For each estimate: squares within categories, products among them, each with its weight.
+        self.sums = [[0.0] * 4 for _ in KEEPS]
         self.regrets = [0.0] * (ESTIMATES + 1)
         self.squares = [0.0] * (ESTIMATES + 1)
         self._weigh()
 
     def _weigh(self) -> None:
         """Compute shrinkages and weights from the sums."""
-        self._ratios = list(self._variance_ratios())
-        weights = [
-            max(regret, 0.0) / (1e-300 + square)
-            for regret, square in zip(self.regrets, self.squares, strict=True)
-        ]
+        self._ratios = []
+        for within, n_within, among, n_among in self.sums:
+            tau_squared = among / n_among if n_among else 0.0
+            sigma_squared = within / n_within if n_within else 0.0
+            ratio = sigma_squared / tau_squared if tau_squared > 0.0 else 1e9
+            self._ratios.append(0.01 if ratio < 0.01 else ratio)  # `max` takes longer
+        weights = []
+        for k, regret in enumerate(self.regrets):
+            weights.append((0.0 if regret < 0.0 else regret) / (1e-300 + self.squares[k]))
         total = sum(weights)
         n = len(weights)
         self._weights = [w / total for w in weights] if total > 0.0 else [1.0 / n] * n
 
-    def _variance_ratios(self) -> Iterator[float]:
-        for k in range(ESTIMATES):
-            among = self.among[k] / self.n_among[k] if self.n_among[k] else 0.0
-            within = self.within[k] / self.n_within[k] if self.n_within[k] else 0.0
-            yield max(within / among, 0.01) if among > 0.0 else 1e9
-
-    def estimates(self, cell: list[float]) -> list[float]:
+    def estimates(self, cell: list[float]) -> tuple[float, ...]:
         """Return the effects that are mixed, from a cell's count, above 0, and means."""
-        found = [
-            mean * weight / (weight + ratio)
-            for mean, weight, ratio in zip(cell[1:], _weights(cell[0]), self._ratios, strict=True)
-        ]
-        found.append(0.0)
-        return found
+        n, m0, m1, m2 = cell  # a loop would take four times as long
+        n0, n1, n2 = _weights(n)
+        r0, r1, r2 = self._ratios
+        return m0 * n0 / (n0 + r0), m1 * n1 / (n1 + r1), m2 * n2 / (n2 + r2), 0.0
 
     def effect(self, cell: list[float]) -> float:
         """Return the mixed effect; 0 for a cell without residuals."""
-        if cell[0] == 0.0:
-            return 0.0
-        estimates = self.estimates(cell)
-        return sum([w * e for w, e in zip(self._weights, estimates, strict=True)])
+        return sum(map(mul, self._weights, self.estimates(cell))) if cell[0] != 0.0 else 0.0
 
     def learn(self, cell: list[float], r: float, w: float = 1.0) -> list[float]:
         """Learn a residual of weight w, and return the cell with it.
@@ -90,43 +82,40 @@ class FieldEffects:
         weights = _weights(n)
         if n:
             self._learn_rule(cell, r, w)
-            for k in range(ESTIMATES):
-                mean, share = means[k], weights[k] / (weights[k] + 1.0)
-                self.within[k] += w * share * (r - mean) ** 2
-                self.n_within[k] += w
-                self.among[k] += w * share * r * mean
-                self.n_among[k] += w * share
-                if self.n_among[k] > _WINDOW:
-                    for sums in (self.within, self.n_within, self.among, self.n_among):
-                        sums[k] *= 0.5
+            for k, mean in enumerate(means):
+                share = w * (weights[k] / (weights[k] + 1.0))
+                within, n_within, among, n_among = self.sums[k]
+                within += share * (r - mean) ** 2
+                among += share * r * mean
+                sums = [within, n_within + w, among, n_among + share]
+                self.sums[k] = [0.5 * each for each in sums] if sums[-1] > _WINDOW else sums
             self._weigh()
-        for k, keep in enumerate(KEEPS):
-            kept = weights[k] * keep**w
-            added = w if keep == 1.0 else (1.0 - keep**w) / (1.0 - keep)
-            means[k] += (r - means[k]) * added / (kept + added)
+        added = _weights(w)
+        for k, mean in enumerate(means):
+            kept = weights[k] * KEEPS[k] ** w
+            means[k] += (r - mean) * added[k] / (kept + added[k])
         return [n + w, *means]
 
     def _learn_rule(self, cell: list[float], r: float, w: float) -> None:
-        estimates = self.estimates(cell)
-        mixed = sum([w * e for w, e in zip(self._weights, estimates, strict=True)])
-        slope = 2.0 * (mixed - r)
+        estimates, regrets, squares = self.estimates(cell), self.regrets, self.squares
+        mixed = sum(map(mul, self._weights, estimates))
+        slope = w * (2.0 * (mixed - r))
         for k, estimate in enumerate(estimates):
-            regret = w * slope * (mixed - estimate)
-            self.regrets[k] = _DISCOUNT * self.regrets[k] + regret
-            self.squares[k] = _DISCOUNT * self.squares[k] + regret * regret
+            regret = slope * (mixed - estimate)
+            regrets[k] = _DISCOUNT * regrets[k] + regret
+            squares[k] = _DISCOUNT * squares[k] + regret * regret
 
     def table(self) -> list[list[float]]:
         """Return the sums, (6, 4)."""
-        short = (self.within, self.n_within, self.among, self.n_among)
+        short = zip(*self.sums, strict=True)
         return [[*sums, 0.0] for sums in short] + [self.regrets, self.squares]
 
     @classmethod
     def of(cls, table: NDArray[Any]) -> "FieldEffects":
         """Return the effects with these sums."""
         found = cls()
-        rows = table.tolist()
-        found.within, found.n_within, found.among, found.n_among = (row[:-1] for row in rows[:4])
-        found.regrets, found.squares = rows[4:]
+        found.sums = table[:4, :ESTIMATES].T.tolist()
+        found.regrets, found.squares = table[4:].tolist()
         found._weigh()
         return found
 
@@ -135,13 +124,16 @@ def _exact_weights(n: float) -> list[float]:
     return [n if keep == 1.0 else (1.0 - keep**n) / (1.0 - keep) for keep in KEEPS]
 
 
-_FEW = [_exact_weights(float(n)) for n in range(1_000)]
+_FEW = {float(n): _exact_weights(float(n)) for n in range(1_000)}
 """The weights of the means of few residuals, because powers take time."""
+
+_MANY = _exact_weights(1_000.0)[1:]
+"""Of more residuals, the means that forget have no other weight."""
 
 
 def _weights(n: float) -> list[float]:
     """Return the weights of the means of n residuals."""
-    return _FEW[int(n)] if n < len(_FEW) and n == int(n) else _exact_weights(n)
+    return _FEW.get(n) or ([n, *_MANY] if n >= len(_FEW) else _exact_weights(n))
 
 
 _CLIP = 6.0
@@ -209,14 +201,14 @@ class Effects(Part):
         if not math.isfinite(size + weight):
             return  # no residual could be clipped; the next inspection finds it
         self.errors = [_DISCOUNT * size + min(abs(error), _LARGEST), _DISCOUNT * weight + 1.0]
-        if weight > _SOME:
-            limit = _CLIP * size / weight
-            error = max(-limit, min(error, limit))
-        error = max(-_LARGEST, min(error, _LARGEST))
-        for name, effect in zip(names, effects, strict=True):
-            field = self.fields.setdefault(name.field, FieldEffects())
-            cell = self.table[name.cell]
-            cell[:] = field.learn(cell.tolist(), name.sign * (error + effect), w)
+        limit = min(_CLIP * size / weight, _LARGEST) if weight > _SOME else _LARGEST
+        error = max(-limit, min(error, limit))
+        for i, name in enumerate(names):
+            field = self.fields.get(name.field)
+            if field is None:
+                field = self.fields[name.field] = FieldEffects()
+            cell = self.table[name.cell].tolist()
+            self.table[name.cell] = field.learn(cell, name.sign * (error + effects[i]), w)
 
     def _learn_shares(
         self, names: list[HashedName], effects: list[float], prediction: float
@@ -229,8 +221,8 @@ class Effects(Part):
         ]
         for field in self.squares:
             self.squares[field] *= 1.0 - _RATE
-        for name, effect in zip(names, effects, strict=True):
-            square = min(effect * effect, _LARGEST)
+        for i, name in enumerate(names):
+            square = min(effects[i] * effects[i], _LARGEST)
             self.squares[name.field] = self.squares.get(name.field, 0.0) + _RATE * square
 
     def shares(self) -> dict[str, float]:
@@ -375,13 +367,12 @@ class ClassEffects(Part):
         self._weights = weights / weights.sum()
 
     def _learn_shares(self, names: list[HashedName], look: ClassLook) -> None:
-        logits = look.logits - look.logits.mean()
-        self.predicted += _RATE * (float(np.mean(logits**2)) - self.predicted)
+        self.predicted += _RATE * (_variance(look.logits) - self.predicted)
         for field in self.squares:
             self.squares[field] *= 1.0 - _RATE
         mixed = look.effects @ self._weights[:CLASS_ESTIMATES]
         for name, effects in zip(names, mixed, strict=True):
-            square = float(np.var(effects))
+            square = _variance(effects)
             self.squares[name.field] = self.squares.get(name.field, 0.0) + _RATE * square
 
     def shares(self) -> dict[str, float]:
@@ -419,3 +410,9 @@ class ClassEffects(Part):
         self._weigh()
         self.squares = dict(zip(state["fields"], state["squares"], strict=True))
         self.predicted = state["predicted"]
+
+
+def _variance(values: Array) -> float:
+    """Return what `np.var` does, in less than half of its time."""
+    deviations = values - values.sum() / len(values)
+    return float((deviations * deviations).sum() / len(values))

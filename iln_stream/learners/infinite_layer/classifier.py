@@ -174,7 +174,7 @@ class InfiniteLayerClassifier(InfiniteLayerLearner[ClassEffects], base.MiniBatch
         """
         with self._turn:
             found = self.predict_proba_one(x)
-            event = self._with_hashed(x)
+            event = self._with_hashed(x, self._last_look)
             return found, self._engine.predict_token(x if event is None else event.x)[1]
 
     def explain_one(

@@ -108,6 +108,14 @@ OTHERS = ""
 """Name of these further fields, and of words: indicators whose names have no field."""
 
 
+class SplitInputs(NamedTuple):
+    """An event's inputs for the engine, and its hashed categories."""
+
+    x: Mapping[Any, float]
+    names: list[HashedName]
+    whole: Mapping[Any, float]  # as it was before it was divided
+
+
 class Routing:
     """Divides an event's names among the engine's columns and a table of hashed names.
 
@@ -142,21 +150,18 @@ class Routing:
         self.__dict__.update(state)
         self._forget()
 
-    def split(
-        self, x: Mapping[Any, float], place: Mapping[Any, int]
-    ) -> tuple[Mapping[Any, float], list[HashedName]]:
-        """Return the inputs for the engine, and the hashed names, in the order of the names.
+    def split(self, x: Mapping[Any, float], place: Mapping[Any, int]) -> SplitInputs:
+        """Return x, divided; the hashed names are in the order in which names get columns.
 
         `place` has the column of each name that has one.
         """
         if place is not self._place:
             self._follow(place)
-        if not isinstance(x, Mapping):
+        if x.__class__ is not dict and not isinstance(x, Mapping):
             raise not_a_mapping(x)
-        if x.keys() <= self._live:
-            return x, []
         fresh = [name for name in x if name not in self._live]
-        fresh.sort(key=lambda name: (type(name).__name__, name))  # as columns are given
+        if len(fresh) > 1:
+            fresh.sort(key=lambda name: (type(name).__name__, name))  # as columns are given
         room = self.max_columns - len(place)
         more: dict[str, int] = {}
         names = {}
@@ -175,8 +180,11 @@ class Routing:
                 more[field] = more.get(field, 0) + 1
                 room -= 1
         if not names:
-            return x, []
-        return {name: value for name, value in x.items() if name not in names}, [*names.values()]
+            return SplitInputs(x, [], x)
+        rest = dict(x)
+        for name in names:
+            del rest[name]
+        return SplitInputs(rest, [*names.values()], dict(x))
 
     def admit(self, names: list[HashedName], n: int) -> bool:
         """Take note of the hashed names of the n-th event; return whether others are hashed now.
@@ -250,13 +258,6 @@ INSPECT_EVERY = 1_024
 """Hashed inputs from one inspection of the effects to the next."""
 
 
-class SplitInputs(NamedTuple):
-    """An event's inputs for the engine, and its hashed categories."""
-
-    x: Mapping[Any, float]
-    names: list[HashedName]
-
-
 class HashedCategories(Generic[E]):
     """Divides events between an engine and the effects of hashed categories.
 
@@ -271,10 +272,6 @@ class HashedCategories(Generic[E]):
         """How often the effects began anew, as a number of them was not finite."""
         self.effects: E | None = None
         self._make = make
-
-    def divided(self, x: Mapping[Any, float], place: Mapping[Any, int]) -> SplitInputs:
-        """Return an event, divided; nothing changes."""
-        return SplitInputs(*self.routing.split(x, place))
 
     def admit(self, event: SplitInputs) -> E:
         """Count the hashed categories of an event to learn, and return the effects."""

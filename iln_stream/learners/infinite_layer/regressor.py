@@ -399,15 +399,11 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         if self.profile == "fast":
             return event.x
         place = self._engine.inputs.columns.place
-        room = self.max_columns - len(place.keys() | event.x.keys())
         x = dict(event.x)
         for name, effect in zip(event.names, effects, strict=True):
             column = column_of(name.field)
-            if column not in place and column not in x:
-                if room <= 0:
-                    continue
-                room -= 1
-            x[column] = x.get(column, 0.0) + effect
+            if column in place or column in x or len(place.keys() | x.keys()) < self.max_columns:
+                x[column] = x.get(column, 0.0) + effect
         return x
 
     def predict_many(self, X: Any) -> Any:

@@ -60,16 +60,16 @@ def test_the_field_that_is_full_is_hashed():
     """Beyond 32 columns new categories of that field are hashed, and nothing else is."""
     routing = Routing(256)
     x = {"a": 1.0, "id=3": 1.0, "id=new": 1.0, "sky=new": 1.0, "id=half": 0.5}
-    kept, names = routing.split(x, FULL)
+    kept, names, _ = routing.split(x, FULL)
     assert kept == {name: value for name, value in x.items() if name != "id=new"}
     assert [name.field for name in names] == ["id"]
 
 
 def test_a_category_is_hashed_when_all_columns_are_taken():
     """Columns are given in the order of names; a category that finds none is hashed."""
-    kept, names = Routing(2).split({"b=x": 1.0, "a": 2.0, "c": 3.0}, {})
+    kept, names, _ = Routing(2).split({"b=x": 1.0, "a": 2.0, "c": 3.0}, {})
     assert (list(kept), len(names)) == (["b=x", "a", "c"], 0)
-    kept, names = Routing(2).split({"b=x": 1.0, "b=y": 1.0, "a": 2.0}, {})
+    kept, names, _ = Routing(2).split({"b=x": 1.0, "b=y": 1.0, "a": 2.0}, {})
     assert (list(kept), len(names)) == (["b=x", "a"], 1)
 
 
@@ -77,7 +77,7 @@ def test_endless_fields_share_their_statistics():
     """Names are remembered for 64 fields; all further ones count as one."""
     routing = Routing(1)
     for k in range(200):
-        _, names = routing.split({f"{k}=a": 1.0}, {"a": 0})
+        names = routing.split({f"{k}=a": 1.0}, {"a": 0}).names
         routing.admit(names, 5)
     assert len(routing.fields) == MOST_FIELDS + 1
     assert routing.fields[-1] == OTHERS

@@ -77,7 +77,7 @@ def poison(effects, where):
         effects.squares["id"] = math.inf
     elif where == "field":
         field = effects.fields["id"]
-        field.regrets[0] = field.within[0] = math.inf
+        field.regrets[0] = field.sums[0][0] = math.inf
         field._weigh()
     elif where == "log_weights":
         effects.log_weights[0] = math.nan

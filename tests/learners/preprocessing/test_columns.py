@@ -62,6 +62,20 @@ def test_a_row_is_not_the_last_one_of_nearly_the_same_event(alike):
         assert row.tobytes() == np.array([min(value, LARGEST_INPUT), 1.0]).tobytes()
 
 
+def test_absent_names_are_not_values_that_look_absent():
+    """Rows of events that lack names have `absent` there, and only there, whatever came before."""
+    columns = Columns(10, absent=1e300)
+    columns.learn({"a": 1.0, "b": 2.0, "c": 3.0})
+    for x in ({"c": 1}, {"c": 1, "a": 1e300}, {"c": 1}, {}, {"b": -0.0}, {"b": 0.0, "c": True}):
+        expected = [min(x.get(name, 2e300), LARGEST_INPUT) for name in "abc"]
+        expected = [1e300 if name not in x else expected[i] for i, name in enumerate("abc")]
+        for row in (columns.row(x), columns.learn(x)):
+            assert row.tobytes() == np.array(expected, float).tobytes()
+    assert columns.row({"a": 1.0, "d": 2.0}).tolist() == [1.0, 1e300, 1e300, 2.0]
+    with pytest.raises(ValueError, match=r"x\['b'\] is None"):
+        columns.row({"b": None})
+
+
 def test_names_of_mixed_types():
     """River allows any hashable name: 1 and "1" are two columns."""
     columns = Columns(10)
