@@ -229,17 +229,21 @@ def rest(engine):
 
 @pytest.mark.parametrize(("d", "weighted"), [(1, True), (10, True), (2, False)])
 def test_rows_are_events(d, weighted):
-    """The same arrays, to the last bit, as after calls for each event, also with weights."""
+    """The same arrays, predictions and units, to the last bit, as after calls for each event."""
     (one, X, y), (many, *_) = (engine_and_rows(d, 300) for _ in range(2))
     w = np.random.default_rng(0).integers(0, 4, 300) / 2.0 if weighted else np.ones(300)
     for engine in (one, many):
         engine._make_room_for_weights()
+    predictions, units = [], []
     for x, t, weight in zip(X, y.tolist(), w.tolist(), strict=True):
-        predict_event(x, *state(one))
+        predictions.append(predict_event(x, *state(one)))
         one._p[EVENT_WEIGHT] = weight
         fault = learn_event(x, t, *state(one), *rest(one), forecasts_address())
         assert fault == LEARNED
-    assert learn_rows(X, y, w, *state(many), *rest(many)) == (300, LEARNED)
+        units.append(one.unit)
+    found = np.empty(300), np.empty(300)
+    assert learn_rows(X, y, w, *found, *state(many), *rest(many)) == (300, LEARNED)
+    assert [each.tolist() for each in found] == [predictions, units]
     for mine, theirs in zip((*state(many), many.memory), (*state(one), one.memory), strict=True):
         assert mine.tobytes() == theirs.tobytes()
     expected = [predict_event(x, *state(one)) for x in X]
@@ -250,4 +254,5 @@ def test_a_fault_ends_the_loop():
     """The row at which it shows is not learned."""
     engine, X, y = engine_and_rows(2, 20)
     engine.record[0] = np.nan
-    assert learn_rows(X, y, np.ones(20), *state(engine), *rest(engine)) == (0, UNSOUND)
+    found = np.ones(20), np.empty(20), np.empty(20)
+    assert learn_rows(X, y, *found, *state(engine), *rest(engine)) == (0, UNSOUND)
