@@ -147,7 +147,7 @@ class Step(NamedTuple):
     late
         Whether the label came in a record of its own, after the prediction had been published.
     seconds
-        Time spent predicting and learning.
+        Time spent predicting and learning; of events learned in a row, their mean.
     ended
         `time.perf_counter` at the end of that.
     key

@@ -480,6 +480,14 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         tuple
             Predictions, and losses as of `report`, of the events that were learned.
 
+        Examples
+        --------
+        >>> from iln_stream import InfiniteLayerRegressor
+        >>> model = InfiniteLayerRegressor("fast", seed=1)
+        >>> model.learn_one({"a": 1.0}, 2.0)
+        >>> model.learn_in_a_row([{"a": 1.0}, {"a": 2.0}, {"b": 1.0}], [2.0, 2.0, 2.0])
+        ([2.0, 2.0], [0.0, 0.0])
+
         """
         with self._turn:
             if not self.learns_in_a_row:
