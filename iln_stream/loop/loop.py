@@ -237,7 +237,12 @@ class PrequentialLoop:
             last_offsets[record.origin] = record.offset
             read = self._read(record)
             batch.append((record, read))
-            is_usual = room > 1 and type(read) is Example and self._is_usual(read, ids)
+            is_usual = (
+                room > 1
+                and type(read) is Example
+                and self.stepper.is_usual(read)
+                and (read.id is None or self.recent_ids is None or self._is_new(read.id, ids))
+            )
             if is_usual and len(batch) < room:
                 continue
             self._settle(batch, len(batch) - (not is_usual))
@@ -253,14 +258,11 @@ class PrequentialLoop:
         room = min((each.most_steps for each in self.listeners), default=MOST_IN_A_ROW)
         return room if self.checkpoint is None else min(room, self.checkpoint.n_until_due)
 
-    def _is_usual(self, example: Example, ids: set[str]) -> bool:
-        """Return whether an event can be learned with those of these ids, which get its own."""
-        if not self.stepper.is_usual(example):
-            return False
-        if self.recent_ids is None or example.id is None:
-            return True
-        is_new = example.id not in ids and not self.recent_ids.knows(example.id)
-        ids.add(example.id)
+    def _is_new(self, event_id: str, ids: set[str]) -> bool:
+        """Return whether an id is not known, and not one of these, to which it is added."""
+        assert self.recent_ids is not None
+        is_new = event_id not in ids and not self.recent_ids.knows(event_id)
+        ids.add(event_id)
         return is_new
 
     def _read(self, record: Record) -> _Read:

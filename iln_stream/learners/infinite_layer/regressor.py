@@ -492,8 +492,10 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         with self._turn:
             if not self.learns_in_a_row:
                 return [], []
-            own = [*takewhile(lambda x: self._with_hashed(x) is None, xs)]
             n, engine = self._engine.n, cast("FastEngine", self._engine)
+            place, own = engine.inputs.columns.place, xs
+            if place is not self._categories.routing.plain or {*map(len, xs)} != {len(place)}:
+                own = [*takewhile(lambda x: self._with_hashed(x) is None, xs)]
             predictions, units = engine.learn_in_a_row(own, y)
             self._last_look = None
         scored = zip(predictions, y, units, strict=False)
