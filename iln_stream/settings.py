@@ -195,7 +195,6 @@ class CommandSettings(SettingsGroup, BaseSettings):
 
     @classmethod
     def _in_file(cls, config: Path | None) -> dict[str, Any]:
-        """Return the settings in the TOML file."""
         if config is None:
             return {}
         found = tomllib.loads(config.read_text(encoding="utf-8"))

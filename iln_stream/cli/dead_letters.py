@@ -62,7 +62,6 @@ class Mark(BaseModel):
 
 
 def _key_of(letter: DeadLetter) -> Key:
-    """Return the identity of the record of a letter."""
     return letter.stream, letter.partition, letter.offset, letter.payload_sha256
 
 
@@ -133,7 +132,6 @@ class ReplayedLetters:
 
 
 def _read(stream: Scheme) -> Iterator[Mark]:
-    """Yield the marks in order."""
     try:
         source = stream.written()
     except NoStreamError:  # nothing was replayed yet
@@ -223,7 +221,6 @@ class _Reader:
             self._records.extend(self._log.poll(0.5))
 
     def close(self) -> None:
-        """Close the log."""
         self._log.close()
 
 
@@ -378,7 +375,6 @@ class _Replayed:
     n_others: int = 0
 
     def lines(self, addresses: Sequence[str]) -> Iterator[str]:
-        """Yield what the user should know."""
         yield f"{len(self.sent)} records sent to {' and '.join(addresses)} again"
         if self.failed:
             yield (

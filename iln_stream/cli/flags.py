@@ -82,7 +82,6 @@ def _flag(
 
 
 def _help(kind: type[CommandSettings], name: str, *, in_short: bool = False) -> str:
-    """Return a setting's description, or its first sentence, and the default."""
     field = kind.model_fields[name]
     text = field.description or ""
     if in_short:

@@ -157,7 +157,6 @@ def _labels(header: Header) -> dict[str, str]:
 
 
 def _waiting(snapshot: Snapshot) -> dict[str, str]:
-    """Return how many events and labels wait; nothing if the run kept no count."""
     state = snapshot.state.get("pending") or {}
     if "waiting" not in state:
         return {}

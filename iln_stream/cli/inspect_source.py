@@ -334,7 +334,6 @@ def _joined(
 
 
 def _mapping(fields: Mapping[str, Any], settings: LoopSettings) -> FieldMapping:
-    """Return the mapping of a run with these fields."""
     return mapping_from({**fields, "target_is_input": bool(settings.horizon)}, settings)
 
 
@@ -381,7 +380,6 @@ def _forecasts(
 
 
 def _given(settings: LoopSettings, names: Sequence[str]) -> dict[str, Any]:
-    """Return those of the settings that were given."""
     wanted = {*names} & settings.model_fields_set - {*_HIDDEN}
     return settings.model_dump(mode="json", include=wanted, exclude_none=True)
 
@@ -402,7 +400,6 @@ def _unusual(
 
 
 def _learner(fields: Sequence[Field]) -> dict[str, str]:
-    """Return the setting that learns classes, if the labels are some."""
     is_class = any(each.role == "label" and each.is_class for each in fields)
     return {"learner": "infinite-layer-classifier"} if is_class else {}
 
@@ -463,7 +460,6 @@ def _values(each: Field) -> str:
 
 
 def _range(each: Field) -> str:
-    """Return the smallest and the largest number, or the most and the least frequent text."""
     low, high = _cut(each.low), _cut(each.high)
     also = f", {each.sentinel}" if each.sentinel else ""
     both = f"{low} to {high}{also}" if each.is_number else f"{low}, {high}"

@@ -265,7 +265,6 @@ def _line(record: Record, positions: bool) -> bytes:
 
 
 def _limits(retention: Retention) -> str:
-    """Return a retention as text."""
     units = {"records": "records", "seconds": "s", "bytes": "bytes"}
     limits = [
         f"{limit:,g} {units[name]}" if name == "seconds" else f"{limit:,} {units[name]}"
@@ -389,7 +388,6 @@ def _shown(title: str, console: Console) -> Iterator[CopyProgress]:
 
 
 def _logging(title: str) -> Callable[[CopyProgress], None]:
-    """Return a function that logs progress every few seconds."""
     due = time.monotonic() + _LINE_SECONDS
 
     def advanced(now: CopyProgress) -> None:

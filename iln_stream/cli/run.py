@@ -112,7 +112,6 @@ def report_results(service: Service, console: Console, number: int | None = None
 
 
 def _passed_over(watched: ModelMetrics) -> str:
-    """Return how many records brought no event."""
     counts = {"repeats": watched.n_repeats, "skipped": watched.n_skipped}
     return "".join(f", {n:,} {what}" for what, n in counts.items() if n)
 

@@ -50,8 +50,6 @@ def _asked(regressor: Any, name: str) -> Any:
 
 
 class _Seen(NamedTuple):
-    """An event as it was predicted."""
-
     x: dict[Any, Any]
     numbers: Vector  # what was predicted: see `kernels.quantiles`
     row: Vector  # the prediction and the inputs

@@ -341,7 +341,6 @@ class RestorableLearner(base.Estimator):
         return StateSchema(name, cls.state_version, cls.migrations)
 
     def _write_state(self, **fields: Any) -> StateDict:
-        """Return the state with these fields, and the parameters."""
         parameters = {
             name: state_of(value) if isinstance(value, base.Base) else write_argument(value)
             for name, value in self._arguments().items()
@@ -521,7 +520,6 @@ def model_of(state: StateDict, **own: Any) -> base.Estimator:
 
 
 def _built(state: StateDict, own: Mapping[str, Any]) -> base.Estimator:
-    """Return a model with a state's parameters that has learned nothing."""
     name = _class_in(state)
     if name in _COMPOSED_NAMES:
         composed = _COMPOSED_NAMES[name]

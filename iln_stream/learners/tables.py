@@ -108,7 +108,6 @@ class TableEvents:
             )
 
     def _add_objects(self, name: Any, found: Iterable[Any], *, warn: bool = True) -> None:
-        """Add the values of a column that may be texts or numbers."""
         values = list(found)
         numbers, codes = np.full(len(values), np.nan), np.full(len(values), -1, np.intp)
         places: dict[str, int] = {}
@@ -341,7 +340,6 @@ def _numbers_of(name: str, y: Any) -> NDArray[np.float64]:
 def _floats(
     name: Any, values: NDArray[Any], listed: Callable[[], list[Any]]
 ) -> NDArray[np.float64]:
-    """Return numbers or booleans, an array or a list, as floats; nan where one is missing."""
     if values.dtype.kind in "fiub":
         return values.astype(np.float64)
     # Booleans with nulls, decimals; texts are refused.
@@ -376,7 +374,6 @@ def _category(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a value is None, nan or pandas' NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float) and math.isnan(value)

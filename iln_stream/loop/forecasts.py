@@ -125,8 +125,6 @@ class PresentValue:
 
 
 class _Value(NamedTuple):
-    """A value of the target, and the time of its record."""
-
     time: float
     y: Any
 
@@ -157,7 +155,6 @@ class _Series:
         self.error = self.size = 0.0  # means of |error| and |y|
 
     def score(self, y_pred: float, y: float) -> None:
-        """Note the error of a forecast."""
         self.n_scored += 1.0
         rate = max(1.0 / self.n_scored, _LEAST_RATE)
         self.error += rate * (abs(y_pred - y) - self.error)
@@ -406,7 +403,6 @@ class Forecasts:
         return step._replace(y_pred=value, details=details._replace(explanation=None))
 
     def _wait(self, key: str, time: float | None, series: _Series) -> None:
-        """Note a waiting event with its series."""
         if (due := self._due_of(key, time)) is not None:
             insort(series.due, due)
         elif self.horizon.steps is not None:
@@ -419,11 +415,9 @@ class Forecasts:
         return time + self.horizon.seconds, _parts(key).number, key
 
     def _series_of(self, key: str) -> _Series:
-        """Return the series of a waiting event."""
         return self._series[self._by_index[_parts(key).series]] if self.several else self._only
 
     def _expire_oldest(self) -> None:
-        """Let the event that waits longest expire."""
         oldest = self._store.oldest()
         assert oldest is not None
         key, _ = oldest

@@ -562,11 +562,9 @@ class LateLabels:
         )
 
     def _too_many(self) -> bool:
-        """Return whether the oldest event has to expire because of the others."""
         return len(self._store) > self._policy.events
 
     def _expire_many(self) -> Iterator[DeadLetter]:
-        """Let the oldest events expire while too many wait."""
         policy, store = self._policy, self._store
         while self._too_many():
             oldest = store.oldest()

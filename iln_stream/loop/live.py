@@ -269,7 +269,6 @@ class SampledCurves:
         ]
 
     def _new_column(self, name: str, label: Any) -> int | None:
-        """Return the number of a new column, None if the metric has too many."""
         columns = self._columns
         if sum(other == name for other, _ in columns) >= MOST_LABELS:
             return None

@@ -348,7 +348,6 @@ class ModelMetrics(Listener):
         self.n_commands = state["n_commands"]
 
     def _count(self) -> None:
-        """Count the stored steps."""
         with self._counting:
             steps = self._uncounted[:]
             if not steps:

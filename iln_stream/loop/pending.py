@@ -301,7 +301,6 @@ _ENTRY = 200
 def _numbered(
     events: dict[int, tuple[str, PackedEvent]], since: dict[int, float]
 ) -> list[Numbered]:
-    """Return open events as they are packed."""
     when = since.get
     return [(serial, event_id, event, when(serial)) for serial, (event_id, event) in events.items()]
 
@@ -317,7 +316,6 @@ class _Sealed:
         self._ids: list[str] | None = None
 
     def row(self, serial: int) -> int:
-        """Return the row of an event."""
         serials = self.events.serials
         row = serial - serials[0]
         if row < len(serials) and serials[row] == serial:  # no gap before it
@@ -325,7 +323,6 @@ class _Sealed:
         return bisect_left(serials, serial)
 
     def remove(self, row: int) -> None:
-        """Note that an event no longer waits."""
         self.waiting[row] = 0
         self.n_waiting -= 1
 
@@ -338,7 +335,6 @@ class _Sealed:
         return self._ids[self.first], self.first
 
     def left(self) -> list[Numbered]:
-        """Return the events that still wait."""
         return self.events.numbered(compress(range(len(self.events)), self.waiting))
 
 
@@ -447,7 +443,6 @@ class PendingStore:
         return None
 
     def _seal(self, number: int) -> None:
-        """Pack the open events of a block."""
         end = (number + 1) * BLOCK
         events, since = self._open, self._since
         self._open = {serial: each for serial, each in events.items() if serial >= end}

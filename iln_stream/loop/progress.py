@@ -163,7 +163,6 @@ class _Past(Listener):
         return f"{self._part()} of {self._n}; {self.n_events:,} events so far"
 
     def begin(self, name: str) -> None:
-        """Note that the next part begins."""
         self._name = name
         self._n_begun += 1
 

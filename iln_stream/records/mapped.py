@@ -410,7 +410,6 @@ class MappedDecoder:
             self._unseen.finish()
 
     def _read(self, payload: Payload, has_time: bool) -> tuple[Fields, _Plan, set[type]]:
-        """Return the fields, what to do with them, and the types of their values."""
         fields = self._parse(payload)
         types = set(map(type, fields.values()))
         if not _NESTED.isdisjoint(types):
@@ -543,7 +542,6 @@ class MappedDecoder:
     def _inputs(
         self, x: Fields, types: Sequence[FieldType], fields: Fields
     ) -> dict[str, float | str]:
-        """Return the inputs that are not missing, as numbers and categories."""
         found: dict[str, float | str] = {}
         for (name, value), kind in zip(x.items(), types, strict=True):
             # As usual in a cell, and some times as fast.

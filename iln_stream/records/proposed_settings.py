@@ -208,7 +208,6 @@ def remarks(
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return the first names, and how many there are more."""
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return ", ".join(names[:_MOST_NAMES]) + more
 

@@ -54,8 +54,6 @@ _MAY_BE_ABSENT = (
 
 
 class _File(NamedTuple):
-    """A file of history, with the settings that read it."""
-
     stream: Scheme
     records: RecordSettings
 

@@ -126,8 +126,6 @@ class HttpServer:
 
 
 def _readiness(not_ready: Callable[[], Sequence[str]]) -> WSGIApplication:
-    """Return the application of /ready."""
-
     def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         if reasons := not_ready():
             return _text(start, "503 Service Unavailable", "\n".join(reasons))
@@ -176,7 +174,6 @@ def for_this_host(application: WSGIApplication, host: str) -> WSGIApplication:
 def _text(
     start: StartResponse, status: str, text: str, *headers: tuple[str, str]
 ) -> Iterable[bytes]:
-    """Answer with plain text."""
     start(status, [("Content-Type", "text/plain; charset=utf-8"), *headers])
     return [f"{text}\n".encode()]
 

@@ -559,7 +559,6 @@ def _with_features(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _families() -> dict[str, Callable[[], features.Features[Any]]]:
-    """Return our families that need no arguments, by name."""
     found = {name: getattr(features, name) for name in features.__all__}
     return {
         name: each
@@ -569,7 +568,6 @@ def _families() -> dict[str, Callable[[], features.Features[Any]]]:
 
 
 def _needs_nothing(family: type) -> bool:
-    """Whether a class is concrete and has defaults for all its arguments."""
     required = (each.default is each.empty for each in signature(family).parameters.values())
     return (
         not isabstract(family) and not getattr(family, "_is_protocol", False) and not any(required)

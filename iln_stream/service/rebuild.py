@@ -314,7 +314,6 @@ def _records(settings: Settings, stream: Scheme, readers: Sequence[Reader]) -> I
 
 
 def _all_of(opened: Log) -> Iterator[Record]:
-    """Yield all records of a log that ends somewhere, and close it."""
     with closing(opened):
         while not opened.exhausted:
             yield from opened.poll(0.2)

@@ -624,7 +624,6 @@ def _remedy(saved: str) -> str:
 
 
 def _topic_id(header: Header, origin: StreamPartition) -> str | None:
-    """Return the id of the topic that a partition is of."""
     return header.topic_id if origin.stream == header.stream else header.labels_topic_id
 
 

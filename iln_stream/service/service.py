@@ -257,7 +257,6 @@ class Service:
 
 
 def _described(settings: Settings) -> str:
-    """Return one line on what is read, learned and written."""
     parts = [f"learning from {settings.source_address} with {settings.learner}"]
     if settings.labels is not None:
         parts.append(f"labels from {settings.labels}")

@@ -56,7 +56,6 @@ class _Failures(Listener):
         self.first = ""
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
-        """Count the failure."""
         if not letter.reason.startswith(LEARNER_FAILED):
             return
         self.n += 1

@@ -213,7 +213,6 @@ class WorkerProcesses:
 
     @contextmanager
     def _served(self) -> Iterator[None]:
-        """Serve /metrics, /ready, /health and /live, and the page."""
         settings, n = self._settings, len(self.supervisor.workers)
         routes = {}
         if serves_live(settings):

@@ -177,8 +177,6 @@ _OF_RECORDS: dict[str, type[BaseModel]] = {"record": PredictRecord, "records": P
 
 
 class _Record(NamedTuple):
-    """A record to predict."""
-
     x: OfRecord
     timestamp: datetime | None
     id: None = None
@@ -344,7 +342,6 @@ def _places(places: Sequence[Appended]) -> Response:
 
 
 def _status(places: Sequence[Appended]) -> int:
-    """Return 201 if something was appended."""
     return 201 if any(place.is_new for place in places) else 200
 
 

@@ -321,7 +321,6 @@ class Calls:
 
 
 def _refused(reply: Reply) -> StatusError:
-    """Return the error of a reply, with the server's message."""
     try:
         message = str(json.loads(reply.content)["error"])
     except (ValueError, KeyError, TypeError):

@@ -126,7 +126,6 @@ class _Guard:
         self._headers = [(name.lower().encode(), text.encode()) for name, text in HEADERS.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -251,7 +251,6 @@ class Checkpoint:
             self._noted(behind=False)
 
     def _store(self, snapshot: Snapshot) -> None:
-        """Store a snapshot in the background, and what is beside it."""
         self._saver.save(snapshot, None if self._beside is None else self._beside())
 
     def _noted(self, *, behind: bool) -> None:

@@ -175,7 +175,6 @@ def snapshot_at(path: Path) -> Snapshot:
 
 
 def _snapshot_in(path: Path) -> tuple[Snapshot, Path]:
-    """Return the snapshot at a path, and its folder."""
     if path.is_file():
         try:
             return read_snapshot(path), path.parent

@@ -245,7 +245,6 @@ class _Sinks:
         self.of(0)
 
     def of(self, partition: int) -> Sink:
-        """Return the sink for records of a partition."""
         number = partition if self._per_partition else 0
         if number not in self._sinks:
             self._sinks[number] = self._target.sink(number)
@@ -253,7 +252,6 @@ class _Sinks:
         return self._sinks[number]
 
     def flush(self) -> None:
-        """Wait until everything is stored."""
         for sink in self._sinks.values():
             sink.flush()
 

@@ -198,7 +198,6 @@ class Sequencer:
         return None if lag is None else lag + ahead
 
     def _repeated(self, timeout: float) -> list[Record]:
-        """Return records of the next runs in the journal."""
         records: list[Record] = []
         while self._again and len(records) < _LONGEST_RUN:
             origin, end = self._again[0]
@@ -222,7 +221,6 @@ class Sequencer:
         return records
 
     def _next_run(self, timeout: float) -> list[Record]:
-        """Return the next records of the partition whose turn it is."""
         origin = self._next_turn()
         ahead = self._read_ahead[origin]
         if not ahead.records:
@@ -257,7 +255,6 @@ class Sequencer:
         return found
 
     def _patience(self, origin: StreamPartition) -> float:
-        """Return how long to wait for a partition."""
         is_new = origin.stream == self.stream or not self._read_ahead[origin].was_filled
         return _PATIENCE_SECONDS if is_new else _PATIENCE_FOR_LABELS
 
@@ -351,7 +348,6 @@ class _ReadAhead:
 
     @property
     def has_times(self) -> bool:
-        """Whether at least one record says its time."""
         return any(time is not None for time in self._times)
 
     def times(self, own: bool) -> list[float]:
@@ -364,7 +360,6 @@ class _ReadAhead:
         return found
 
     def take(self, count: int) -> list[Record]:
-        """Remove and return the next records."""
         for _ in range(min(count, len(self._times))):
             self._times.popleft()
         return [self.records.popleft() for _ in range(count)]

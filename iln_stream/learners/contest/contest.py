@@ -626,7 +626,6 @@ class Contest(RestorableLearner, Generic[P]):
             each.evidence = None if each is champion else Evidence(error)
 
     def _failed(self, each: Contender, error: Exception) -> None:
-        """Note a challenger's failure and do what its policy says."""
         each.failed(error)
         if each.learner is None:
             return  # the mixture, while nobody predicts
@@ -645,7 +644,6 @@ class Contest(RestorableLearner, Generic[P]):
             self._begin_anew(each)
 
     def _begin_anew(self, each: Contender) -> None:
-        """Replace a challenger's learner by one that has learned nothing."""
         try:
             each.use(each.learner.clone())
         except Exception as error:
@@ -780,7 +778,6 @@ class Contest(RestorableLearner, Generic[P]):
 
     @classmethod
     def _built(cls, state: StateDict, load: Callable[[StateDict], Any]) -> Self:
-        """Return a contest of a state's contenders."""
         state = cls._schema().migrated(state)
         try:
             learners = [each for each in state["contenders"] if each["learner"] is not None]

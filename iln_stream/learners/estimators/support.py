@@ -363,7 +363,6 @@ class Support:
         return slots
 
     def _slot(self, d: int) -> int:
-        """A slot for a row of d columns."""
         if d > self.slots.shape[1]:
             n = max(len(self.slots), 1)
             # With spare columns, so that names arriving one by one don't copy all rows each time.
@@ -454,7 +453,6 @@ def _aligned(n: int, stride: int) -> NDArray[np.float32]:
 
 
 def _resized(array: NDArray[Any], n: int) -> NDArray[Any]:
-    """Return a copy of `array`, padded with zeros to n entries."""
     larger = np.zeros(n, array.dtype)
     larger[: len(array)] = array
     return larger

@@ -56,7 +56,6 @@ class ModelCard:
 
 
 def _cell(value: Any) -> str:
-    """A value in a table."""
     text = value if isinstance(value, str) else json.dumps(value)
     return text.replace("|", "\\|").replace("\n", " ")
 

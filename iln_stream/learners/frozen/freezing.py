@@ -101,8 +101,6 @@ def freeze(
 
 
 class _Parts(NamedTuple):
-    """The parts of a model."""
-
     target: ScaledTarget | None
     scaler: WinsorisedScaler | None
     learner: ShrinkingGradient

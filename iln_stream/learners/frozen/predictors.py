@@ -323,7 +323,6 @@ def _predicted(form: Parts, event: Event, before: Matrix) -> Matrix:
 
 
 def _mixture(mixture: Parts, event: Event, before: Matrix) -> Matrix:
-    """Mix the forms of `experts` by a rule."""
     p = event.v[:, :0]
     for form in mixture["experts"]:
         p = np.column_stack([p, _predicted(form, event, p)])
@@ -331,12 +330,10 @@ def _mixture(mixture: Parts, event: Event, before: Matrix) -> Matrix:
 
 
 def _constant(form: Parts, event: Event, before: Matrix) -> Matrix:
-    """Predict `value` always."""
     return np.full(len(event.v), form["value"])
 
 
 def _last_target(form: Parts, event: Event, before: Matrix) -> Matrix:
-    """Predict the last target."""
     last: Matrix = event.v[:, 0] / WIDTH
     return last
 
@@ -361,7 +358,6 @@ def _layer(layer: Parts, event: Event, before: Matrix) -> Matrix:
 
 
 def _networks(form: Parts, event: Event, before: Matrix) -> Matrix:
-    """Predict by each of the networks, on inputs `encoded` for them."""
     inputs = Encoded(form["encoded"], event.row)
     p = np.column_stack([outputs(network, inputs) for network in form["networks"]])
     return np.clip(p / WIDTH, -FENCE, FENCE)
@@ -478,7 +474,6 @@ def _trees(form: Parts, v: Matrix) -> Matrix:
 
 
 def _class_networks(parts: Parts, row: Matrix) -> list[Matrix]:
-    """The networks' probabilities."""
     inputs, offsets = Encoded(parts["encoded"], row), parts["log_frequencies"]
     found = []
     for network in parts["networks"]:

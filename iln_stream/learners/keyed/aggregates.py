@@ -452,7 +452,6 @@ _INPUTS = StateSchema("iln_stream.AggregateInputs", 1)
 
 
 def _declared(wanted: Mapping[str, Any]) -> dict[str, Aggregate]:
-    """Return aggregates of their fields, by name."""
     return {name: Aggregate(**{**each, "by": tuple(each["by"])}) for name, each in wanted.items()}
 
 

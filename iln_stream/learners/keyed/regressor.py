@@ -264,7 +264,6 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
         )
 
     def _room(self) -> Any:
-        """Return the scratch of compiled functions."""
         if self._scratch is None:
             self._scratch = key_model().new_scratch(self.slopes + 1)
         return self._scratch

@@ -452,14 +452,11 @@ class Captured:
 
 
 class _Copies:
-    """Copies of rows in blocks."""
-
     def __init__(self, size: int) -> None:
         self._block = np.empty((0, size))
         self._n = 0
 
     def of(self, row: Row) -> Row:
-        """Return a copy of a row."""
         if self._n == len(self._block):
             self._block, self._n = np.empty((_BLOCK, self._block.shape[1])), 0
         copied: Row = self._block[self._n]

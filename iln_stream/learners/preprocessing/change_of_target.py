@@ -406,7 +406,6 @@ class RatioToLevel(OtherTarget):
 
 
 def _ratio(value: float, level: float) -> float:
-    """Return the asinh of a value in multiples of a level."""
     return max(-_MOST, min(_MOST, math.asinh(value / level))) if level else 0.0
 
 

@@ -118,13 +118,11 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
     def _values(
         self, x: Mapping[Any, float], names: Collection[Any]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the values of some names, and the places of their statistics."""
         values = np.array([x[name] for name in names], np.float64)
         columns = np.array([self._place[name] for name in names], np.int64)
         return np.clip(values, -LARGEST_VALUE, LARGEST_VALUE), columns
 
     def _add(self, name: Any) -> None:
-        """Make room for the statistics of one more name."""
         d, room = len(self._place), self._stats.shape[1]
         if d == room:
             from iln_stream.kernels.columns import no_statistics

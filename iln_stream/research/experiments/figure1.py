@@ -151,7 +151,6 @@ class _Runs:
 
 
 def _loss(errors: Array) -> Any:
-    """Return half the sum of squares of each row."""
     return np.sum(errors**2, axis=-1) / 2
 
 

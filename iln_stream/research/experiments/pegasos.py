@@ -171,7 +171,6 @@ def _learn(model: Any, split: Split, sizes: list[int], rng: Generator) -> list[d
 
 
 def _size_of(model: Any) -> dict[str, float]:
-    """Return the number of support vectors or hyperplanes, if the model has any."""
     if hasattr(model, "n_support"):
         return {"units": float(model.n_support)}
     if hasattr(model, "n_hyperplanes"):

@@ -127,7 +127,6 @@ class SqliteLog(LogPartition):
         return records, self._reached, self._end
 
     def _next_batch(self) -> list[Record]:
-        """Return the records at the position; none if it is the end."""
         version = self._database.data_version
         if version == self._read_version:
             return []

@@ -243,7 +243,6 @@ class SqliteAppender:
         return found
 
     def _number(self, chosen: int | None, key: str | None, n: int) -> int:
-        """Return the number of a record's partition, one of n."""
         if chosen is None:
             return 0 if n == 1 else partition_of_key(key, n)
         if chosen < n:
@@ -260,7 +259,6 @@ class SqliteAppender:
 def _find(
     connection: Connection, partitions: Sequence[Partition], row_id: str | bytes
 ) -> Appended | None:
-    """Return where the record with this id is; None: there is none."""
     for partition in partitions:
         row = connection.execute(
             f"SELECT offset FROM records_{partition.slot} WHERE id = ?", (row_id,)
@@ -276,7 +274,6 @@ def _value(
     rows: Sequence[Sequence[Row]],
     place: Appended,
 ) -> bytes | None:
-    """Return the value of a record in the file or among the new rows."""
     partition = partitions[place.partition]
     new = place.offset - partition.next_offset
     if new >= 0:
@@ -513,7 +510,6 @@ class SqliteTransactionalSink(SqliteSink):
 
 
 def _claim(connection: Connection, key: tuple[int, str, str, int]) -> int:
-    """Claim the next epoch of a partition, and return it."""
     connection.execute("INSERT OR IGNORE INTO committed VALUES (?, ?, ?, ?, 0, NULL)", key)
     connection.execute(f"UPDATE committed SET epoch = epoch + 1 {_WHERE}", key)
     return int(connection.execute(f"SELECT epoch FROM committed {_WHERE}", key).fetchone()[0])
