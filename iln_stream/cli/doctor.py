@@ -44,7 +44,9 @@ def examine(settings: Settings, console: Console, api: ApiSettings | None = None
 
     `api` has the settings of `iln-stream serve`, if that is to be checked, and not `run`.
     """
-    findings = [_python(), *(_of_run(settings) if api is None else _of_api(api))]
+    python = sys.version_info >= (3, 11), sys.version.split()[0]
+    findings = [Finding("Python", *python, "everything (3.11)", True)]
+    findings += _of_run(settings) if api is None else _of_api(api)
     table = Table("", "requirement")
     for name in ("found", "needed for"):
         table.add_column(name, overflow="fold")
@@ -86,12 +88,6 @@ def _of_api(api: ApiSettings) -> Iterator[Finding]:
     yield _tried("api.models", lambda: f"{len(list(api.models.iterdir()))} files", "predicting")
     files = {f"api.{each}": path for each in _API_FILES if (path := getattr(api, each))}
     yield from starmap(_tried, _files_and_ports(files, {"api.port": (api.host, api.port)}))
-
-
-def _python() -> Finding:
-    return Finding(
-        "Python", sys.version_info >= (3, 11), sys.version.split()[0], "everything (3.11)", True
-    )
 
 
 def _packages(settings: Settings) -> Iterator[Finding]:

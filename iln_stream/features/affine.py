@@ -160,24 +160,12 @@ def activate(activation: Activation, z: NDArray[np.float64]) -> NDArray[np.float
     return _ACTIVATIONS[activation](z)
 
 
-def _erf(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.fromiter(map(math.erf, z.tolist()), np.float64, len(z))  # numpy has none
-
-
-def _sigmoid(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 0.5 + 0.5 * np.tanh(0.5 * z)  # 1 / (1 + exp(-z)), without its overflow
-
-
-def _relu(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.maximum(z, 0.0)
-
-
 _ACTIVATIONS: dict[Activation, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "cos": np.cos,
-    "erf": _erf,
+    "erf": lambda z: np.fromiter(map(math.erf, z.tolist()), np.float64, len(z)),  # numpy has none
     "tanh": np.tanh,
-    "sigmoid": _sigmoid,
-    "relu": _relu,
+    "sigmoid": lambda z: 0.5 + 0.5 * np.tanh(0.5 * z),  # 1 / (1 + exp(-z)), without its overflow
+    "relu": lambda z: np.maximum(z, 0.0),
 }
 
 

@@ -333,7 +333,20 @@ class RestorableLearner(base.Estimator):
     @classmethod
     def _built_from(cls, state: StateDict, own: Mapping[str, Any]) -> Self:
         """Return a learner with a state's parameters that has learned nothing."""
-        return _built_as(cls, state, own)
+        stored = cls._schema().migrated(state).get("parameters")
+        names = signature(cls).parameters.keys()
+        if not isinstance(stored, dict) or stored.keys() != names:
+            odd = ", ".join(sorted(names ^ stored.keys())) if isinstance(stored, dict) else "all"
+            raise StateError(f"the state lacks parameters of {cls.__name__}, or has others: {odd}")
+        arguments = {}
+        for name, value in stored.items():
+            kind = _class_in(value)
+            if kind in _COMPOSED_NAMES or kind in {*LEARNERS, *TRANSFORMERS}:
+                arguments[name] = _built(value, own)
+            else:
+                arguments[name] = own[name] if name in own else read_argument(value, name)
+                check_argument(value, name, arguments[name])
+        return cls(**arguments)
 
     @classmethod
     def _schema(cls) -> StateSchema:
@@ -534,25 +547,6 @@ def _built(state: StateDict, own: Mapping[str, Any]) -> base.Estimator:
         raise StateError(f"this is the state of {name!r}, which is none of {', '.join(LEARNERS)}")
     cls: Any = LEARNERS[name]
     return cls._built_from(state, own)
-
-
-L = TypeVar("L", bound=RestorableLearner)
-
-
-def _built_as(cls: type[L], state: StateDict, own: Mapping[str, Any]) -> L:
-    stored = cls._schema().migrated(state).get("parameters")
-    names = signature(cls).parameters.keys()
-    if not isinstance(stored, dict) or stored.keys() != names:
-        odd = ", ".join(sorted(names ^ stored.keys())) if isinstance(stored, dict) else "all"
-        raise StateError(f"the state lacks parameters of {cls.__name__}, or has others: {odd}")
-    arguments = {}
-    for name, value in stored.items():
-        if _class_in(value) in _COMPOSED_NAMES or _class_in(value) in {*LEARNERS, *TRANSFORMERS}:
-            arguments[name] = _built(value, own)
-        else:
-            arguments[name] = own[name] if name in own else read_argument(value, name)
-            check_argument(value, name, arguments[name])
-    return cls(**arguments)
 
 
 def _restore(model: base.Estimator, state: StateDict) -> None:

@@ -437,7 +437,9 @@ class Metrics(Collector):
             exported = self._specs.setdefault(spec.name, [])
             shared = isinstance(spec.label, tuple)
             if any(
-                _differ(other, spec) or (same == labels and not shared) for same, other in exported
+                (other.kind, other.label) != (spec.kind, spec.label)
+                or (same == labels and not shared)
+                for same, other in exported
             ):
                 raise IlnError(
                     f"metric {spec.name} of {'/'.join(labels)}: another metric has this name, with "
@@ -506,7 +508,3 @@ def _samples(spec: MetricSpec) -> Iterator[tuple[tuple[str, ...], float]]:
     for label, value in values:
         if value is not None and not math.isnan(number := float(value)):
             yield (str(label),) if isinstance(spec.label, str) else label, number
-
-
-def _differ(one: MetricSpec, other: MetricSpec) -> bool:
-    return (one.kind, one.label) != (other.kind, other.label)

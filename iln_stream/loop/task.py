@@ -153,7 +153,13 @@ class Classification:
     def label(self, y: Any) -> Any:
         """Return the class; a whole number such as 1.0 becomes the integer 1."""
         if self._only_booleans:
-            return self._boolean(y)
+            if y in (0, 1):  # booleans are numbers, too
+                return bool(y)
+            raise MalformedError(
+                f"y: this learner knows two classes, false and true (or 0 and 1), got {y!r}; wrap "
+                "it in river.multiclass.OneVsRestClassifier, or set "
+                "learner = infinite-layer-classifier"
+            )
         if isinstance(y, bool | str):
             return y
         if isinstance(y, float) and y.is_integer():
@@ -165,14 +171,6 @@ class Classification:
         raise MalformedError(
             f"y: expected a class (a boolean, a string or a whole number), got {y!r}: the learner "
             "is a classifier; to learn numbers, set learner = infinite-layer"
-        )
-
-    def _boolean(self, y: Any) -> bool:
-        if y in (0, 1):  # booleans are numbers, too
-            return bool(y)
-        raise MalformedError(
-            f"y: this learner knows two classes, false and true (or 0 and 1), got {y!r}; wrap it "
-            "in river.multiclass.OneVsRestClassifier, or set learner = infinite-layer-classifier"
         )
 
     def loss(self, y_pred: Mapping[Any, float], y: Any) -> float:

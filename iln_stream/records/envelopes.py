@@ -62,7 +62,10 @@ def row_of(record: Fields) -> Fields:
             "op: a change event of Debezium has op (c, u, r or d) and after, at its top or in "
             "payload; unset envelope if these are other records"
         )
-    return _typed(row, _of_field("after", schema)) if isinstance(schema, Mapping) else row
+    if not isinstance(schema, Mapping):
+        return row
+    kinds = schema.get("fields") or ()
+    return _typed(row, next((each for each in kinds if each.get("field") == "after"), {}))
 
 
 def data_of(record: Fields) -> Fields:
@@ -134,11 +137,6 @@ def envelope_of(records: Sequence[Fields]) -> Envelope | None:
         else:
             return envelope
     return None
-
-
-def _of_field(name: str, schema: Fields) -> Fields:
-    fields = schema.get("fields") or ()
-    return next((each for each in fields if each.get("field") == name), {})
 
 
 def _typed(row: Fields, schema: Fields) -> dict[str, Any]:

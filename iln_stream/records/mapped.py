@@ -266,7 +266,10 @@ class MappedDecoder:
         if self._level is not None:
             made.update(self._level(x))
         if self.mapping.time_features and time is not None:
-            made.update(self._of_time(time))
+            try:
+                made.update(self._time_features(time))
+            except (ValueError, OverflowError):  # the writer may set any time
+                raise self._beyond(time) from None
         if self._crosses:
             made.update(self._shaped(self._crossed(fields, time)))
         if self._aggregates is not None:
@@ -361,12 +364,6 @@ class MappedDecoder:
         try:
             return CALENDAR[name](datetime.fromtimestamp(time, self._zone))
         except (ValueError, OverflowError, OSError):
-            raise self._beyond(time) from None
-
-    def _of_time(self, time: float) -> dict[str, float]:
-        try:
-            return self._time_features(time)
-        except (ValueError, OverflowError):  # the writer may set any time
             raise self._beyond(time) from None
 
     def _beyond(self, time: float) -> MalformedError:

@@ -157,7 +157,8 @@ class Assembly:
     def states(self) -> dict[str, Callable[[], StateDict | None]]:
         """Functions that return the state of each part, by name; None: the part is not used."""
         return {
-            name: _no_state if part is None else part.state for name, part in self._stateful.items()
+            name: (lambda: None) if part is None else part.state
+            for name, part in self._stateful.items()
         }
 
     def restore(self, saved: Callable[[str], StateDict | None]) -> None:
@@ -215,7 +216,3 @@ def late_policy(settings: LabelSettings, task: Task) -> LatePolicy | None:
         settings.pending_label,
         EARLY_LABELS,
     )
-
-
-def _no_state() -> None:
-    """Return None, the state of a part that is not used."""

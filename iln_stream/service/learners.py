@@ -629,7 +629,7 @@ class _OfContest:
         self._challengers = challengers
         self._name = ""
         self._learner: Any = None
-        self._of: DetailsOf = _nothing
+        self._of: DetailsOf = lambda _: Details()
 
     def __call__(self, x: dict[str, float]) -> Details:
         """Return the details of an event that was just predicted."""
@@ -666,10 +666,6 @@ def _details_of(
         return Details(intervals, largest, contender, quantiles)
 
     return details
-
-
-def _nothing(x: dict[str, float]) -> Details:
-    return Details()
 
 
 def _check(levels: Sequence[float], n_largest: int, learners: Sequence[Any]) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -78,7 +79,7 @@ class Warming:
     def named(cls, name: str | None, console: Console | None = None) -> "Warming":
         """Return the one of a name, which shows it at a terminal or logs it."""
         line = Line(console, N_FUNCTIONS.get(name or ""))
-        return cls(name, _log_compiled, _log_start, line)
+        return cls(name, partial(log.debug, "compiled %s in %.1f s"), _log_start, line)
 
     def run(self) -> None:
         """Compile and load everything; return soon after `stop`."""
@@ -179,10 +180,6 @@ def _log_start(writable: bool) -> None:
             "compiling the learner's loops, at each start: set NUMBA_CACHE_DIR to a folder that "
             "can be written to"
         )
-
-
-def _log_compiled(function: str, seconds: float) -> None:
-    log.debug("compiled %s in %.1f s", function, seconds)
 
 
 class Warmings:

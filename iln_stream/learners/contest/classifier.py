@@ -71,6 +71,7 @@ class ContestClassifier(Contest[Mapping[Any, float]], base.Classifier):
 
     @property
     def _multiclass(self) -> bool:
+        """Whether the first contender takes any classes: its labels are the contest's."""
         return bool(self._contenders[0].learner._multiclass)
 
     def predict_proba_one(self, x: Mapping[Any, float]) -> Mapping[Any, float]:

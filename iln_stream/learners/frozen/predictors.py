@@ -329,15 +329,6 @@ def _mixture(mixture: Parts, event: Event, before: Matrix) -> Matrix:
     return mixed(mixture["rule"], p)
 
 
-def _constant(form: Parts, event: Event, before: Matrix) -> Matrix:
-    return np.full(len(event.v), form["value"])
-
-
-def _last_target(form: Parts, event: Event, before: Matrix) -> Matrix:
-    last: Matrix = event.v[:, 0] / WIDTH
-    return last
-
-
 def _stretched(form: Parts, event: Event, before: Matrix) -> Matrix:
     """Predict as the first form of the mixture, `by` times as far from the middle of a range."""
     low, high = form["low"], form["high"]
@@ -364,9 +355,9 @@ def _networks(form: Parts, event: Event, before: Matrix) -> Matrix:
 
 
 FORMS: Mapping[str, Callable[[Parts, Event, Matrix], Matrix]] = {
-    "constant": _constant,
+    "constant": lambda form, event, _: np.full(len(event.v), form["value"]),
     "kernel": _kernel,
-    "last-target": _last_target,
+    "last-target": lambda _, event, __: event.v[:, 0] / WIDTH,
     "layer": _layer,
     "mixture": _mixture,
     "neighbours": _neighbours,

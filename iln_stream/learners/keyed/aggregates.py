@@ -274,8 +274,8 @@ class Aggregates:
             value = nan
             if y is None:
                 pass
-            elif name is not None:
-                value = float(_class_of(y) == name)
+            elif name is not None:  # a class, as settings write it: `true`, `3`, or its text
+                value = float((str(y).lower() if isinstance(y, bool) else as_key(y)) == name)
             elif not isinstance(y, str):
                 value = float(y)
             elif not self._warned:
@@ -635,11 +635,6 @@ def _value_of(each: Aggregate) -> tuple[str, str | None]:
     """Return which value of an event it measures: a number, text or label, and its name."""
     kinds = {"label_mean": "label", "distinct": "text", "count": "none", "since_last": "none"}
     return kinds.get(each.how, "number"), each.of
-
-
-def _class_of(y: float | str) -> str | None:
-    """Return a class as settings write it: `true`, `3`, or its text."""
-    return str(y).lower() if isinstance(y, bool) else as_key(y)
 
 
 def _bit_of(text: str | None) -> float:

@@ -65,19 +65,9 @@ def _doubly(family: Features[Any], size: int, step: float, seed: int) -> Event:
     return event
 
 
-def _once(size: int, T: int) -> int:
-    """Return the draws of units that are kept."""
-    return size
-
-
 def _every_event(size: int, T: int) -> int:
     """Return the draws of `size` fresh units at every event but the first, where f = 0."""
     return size * (T - 1)
-
-
-def _all_so_far(size: int, T: int) -> int:
-    """Return the units of f_t summed over the events, and the fresh ones."""
-    return size * (T * (T - 1) // 2 + T)
 
 
 KINDS = {
@@ -99,8 +89,12 @@ KINDS = {
         lambda R, T: R * ((T - 1) * T // 2 + T - 1),
         _every_event,
     ),
-    "pool (Fixed-Random)": Kind((16, 64, 256, 1024), _shrinking(Pool), lambda R, T: R * T, _once),
-    "doubly stochastic": Kind((1,), _doubly, _all_so_far, lambda m, T: m * T),
+    "pool (Fixed-Random)": Kind(
+        (16, 64, 256, 1024), _shrinking(Pool), lambda R, T: R * T, lambda R, _: R
+    ),
+    "doubly stochastic": Kind(  # the units of f_t summed over the events, and the fresh ones
+        (1,), _doubly, lambda m, T: m * (T * (T - 1) // 2 + T), lambda m, T: m * T
+    ),
 }
 """All but the last are estimators of `ShrinkingGradient`; the compiled ones evaluate psi as counted
 here. The last evaluates f once to predict and once to learn, in blocks of 256 units; counted is

@@ -81,14 +81,11 @@ class KitchenSinks(GradientModel):
         if self._parts:
             d = min(max(d, 2 * self._parts[-1][0]), self.max_columns)
         rng = np.random.default_rng([*self._key, len(self._parts)])
-        phi = self._map().draw(max(d, 1), rng)
-        self._parts.append((max(d, 1), phi, np.zeros(len(phi(np.zeros(max(d, 1)))))))
-
-    def _map(self) -> FeatureMap:
         features = self.features or GaussianFourier()
         if isinstance(features, Features):  # with a kernel it looks like a map, too
-            return FromFamily(features, self.n_features, sqrt(2.0))
-        return features
+            features = FromFamily(features, self.n_features, sqrt(2.0))
+        phi = features.draw(max(d, 1), rng)
+        self._parts.append((max(d, 1), phi, np.zeros(len(phi(np.zeros(max(d, 1)))))))
 
 
 class KitchenSinksRegressor(KitchenSinks, GradientRegressor):

@@ -17,26 +17,6 @@ from iln_stream.research.related.base import logistic, sign_of
 from iln_stream.research.related.kernel_expansion import KernelClassifier, KernelModel
 
 
-def _squared(f: float, y: float, epsilon: float) -> float:
-    return f - y
-
-
-def _absolute(f: float, y: float, epsilon: float) -> float:
-    return float((f - y > epsilon) - (y - f > epsilon))
-
-
-def _huber(f: float, y: float, epsilon: float) -> float:
-    return max(-1.0, min((f - y) / epsilon, 1.0))
-
-
-def _hinge(f: float, y: float, rho: float) -> float:
-    return -y if y * f < rho else 0.0
-
-
-def _log(f: float, y: float, rho: float) -> float:
-    return -y * logistic(-y * f)
-
-
 class Norma(KernelModel):
     """The recursion that both NORMA learners share; see `NormaRegressor`."""
 
@@ -149,7 +129,11 @@ class NormaRegressor(Norma, base.Regressor):
 
     """
 
-    _losses = {"squared": _squared, "epsilon-insensitive": _absolute, "huber": _huber}  # noqa: RUF012
+    _losses = {  # noqa: RUF012
+        "squared": lambda f, y, _: f - y,
+        "epsilon-insensitive": lambda f, y, epsilon: float((f - y > epsilon) - (y - f > epsilon)),
+        "huber": lambda f, y, epsilon: max(-1.0, min((f - y) / epsilon, 1.0)),
+    }
 
     def __init__(
         self,
@@ -223,7 +207,10 @@ class NormaClassifier(Norma, KernelClassifier):
 
     """
 
-    _losses = {"hinge": _hinge, "logistic": _log}  # noqa: RUF012
+    _losses = {  # noqa: RUF012
+        "hinge": lambda f, y, rho: -y if y * f < rho else 0.0,
+        "logistic": lambda f, y, _: -y * logistic(-y * f),
+    }
 
     def __init__(
         self,
