@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from iln_stream.research.experiments.curves import draw_curve
 from iln_stream.research.experiments.methods.best_in_ball import kernel_factor, least_loss
 from iln_stream.research.experiments.regret import (
     FAMILY,
@@ -221,15 +222,10 @@ def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
     for each in figures["runs"]:
         if each["B"] not in (bounds[0], bounds[-1]):
             continue
-        axes.errorbar(
-            each["T"],
-            [point["mean"] for point in each["excess"]],
-            [point["standard_error"] or 0.0 for point in each["excess"]],
-            label=f"{each['method']}, B = {each['B']:g}",
-            linestyle="-" if each["B"] == bounds[-1] else "--",
-            color=f"C{list(METHODS).index(each['method'])}",
-            capsize=2,
-        )
+        color = f"C{list(METHODS).index(each['method'])}"
+        style = {"linestyle": "-" if each["B"] == bounds[-1] else "--", "color": color}
+        name = f"{each['method']}, B = {each['B']:g}"
+        draw_curve(axes, each["T"], each["excess"], label=name, capsize=2, **style)
     T = figures["runs"][0]["T"]
     axes.plot(T, [t**-0.5 for t in T], ":", color="0.3", label="1/√T")
     axes.set(xscale="log", yscale="log", xlabel="T", ylabel="excess risk over the best of norm B")

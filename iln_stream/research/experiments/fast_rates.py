@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from iln_stream.research.experiments.curves import draw_curve
 from iln_stream.research.experiments.methods.ridges import Array, ridge
 from iln_stream.research.experiments.result import Progress, Result, mean_and_error, power_law
 
@@ -164,17 +165,10 @@ def _said(fit: Mapping[str, float | None]) -> str:
 
 
 def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
-    case = figures["cases"][1]
+    case, sizes = figures["cases"][1], figures["sizes"]
     for k, (name, found) in enumerate(case["methods"].items()):
-        axes.errorbar(
-            figures["sizes"],
-            [point["mean"] for point in found["excess_risk"]],
-            [point["standard_error"] or 0.0 for point in found["excess_risk"]],
-            label=name,
-            color=f"C{k}",
-            capsize=2,
-        )
-    first, sizes = case["methods"][KERNEL]["excess_risk"][0]["mean"], figures["sizes"]
+        draw_curve(axes, sizes, found["excess_risk"], label=name, color=f"C{k}", capsize=2)
+    first = case["methods"][KERNEL]["excess_risk"][0]["mean"]
     rate = [first * (n / sizes[0]) ** case["rate"] for n in sizes]
     axes.plot(sizes, rate, ":", color="0.3", label=f"n^{case['rate']:.2f}")
     axes.set(xscale="log", yscale="log", xlabel="n, examples", ylabel="excess risk")

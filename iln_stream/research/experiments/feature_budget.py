@@ -10,6 +10,7 @@ from iln_stream.errors import IlnWarning
 from iln_stream.features import Features, GaussianFourier
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.learners.estimators import Block, Estimator, Full, Pool, Sampled
+from iln_stream.research.experiments.curves import draw_curve
 from iln_stream.research.experiments.data import Array, stream
 from iln_stream.research.experiments.result import Budget, Progress, Result, mean_and_error
 from iln_stream.research.related import DoublyStochasticRegressor
@@ -197,21 +198,11 @@ def _notes(figures: Mapping[str, Any]) -> list[str]:
 def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
     for k, name in enumerate(KINDS):
         points = [p for p in figures["points"] if p["estimator"] == name]
-        for account, style in (("psi", "o-"), ("draws", "s:")):
-            axes.errorbar(
-                [p[account] for p in points],
-                [p["loss"]["mean"] for p in points],
-                [p["loss"]["standard_error"] or 0.0 for p in points],
-                fmt=style,
-                color=f"C{k}",
-                markersize=3,
-                label=f"{name}, {'ψ evaluations' if account == 'psi' else 'draws of w'}",
-            )
+        for account, line in (("psi", "o-"), ("draws", "s:")):
+            label = f"{name}, {'ψ evaluations' if account == 'psi' else 'draws of w'}"
+            style = {"fmt": line, "color": f"C{k}", "markersize": 3, "label": label}
+            draw_curve(axes, [p[account] for p in points], [p["loss"] for p in points], **style)
     axes.axhline(figures["zero"]["mean"], color="0.5", linewidth=1)
-    axes.set(
-        xscale="log",
-        yscale="log",
-        xlabel=f"in a pass over {figures['events']:,} events",
-        ylabel="loss of E, second half",
-    )
+    events = f"in a pass over {figures['events']:,} events"
+    axes.set(xscale="log", yscale="log", xlabel=events, ylabel="loss of E, second half")
     axes.legend(fontsize="x-small", ncols=2)

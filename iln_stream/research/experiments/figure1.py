@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.research.experiments.curves import draw_curve
 from iln_stream.research.experiments.methods.linear_networks import (
     Learner,
     doubly_stochastic,
@@ -228,15 +229,8 @@ def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
     curves = {name: (points, "-") for name, points in of_f.items()}
     curves[f"{FULL_SUMS}, loss of E"] = of_E[FULL_SUMS], ":"  # of Algorithm 2, far above the others
     for k, (name, (points, line)) in enumerate(curves.items()):
-        axes.errorbar(
-            figures["dimensions"],
-            [point["mean"] for point in points],
-            [point["standard_error"] or 0.0 for point in points],
-            label=name,
-            linestyle=line,
-            color=f"C{k % len(of_f)}",
-            capsize=2,
-        )
+        style = {"linestyle": line, "color": f"C{k % len(of_f)}", "capsize": 2}
+        draw_curve(axes, figures["dimensions"], points, label=name, **style)
     axes.set(xlabel="input dimension D", ylabel=f"Σ (f − y)² / 2, {T} events, 50 units each")
     axes.set_ylim(0.0, 1.5 * axes.get_ylim()[1])  # room for the legend
     axes.legend(fontsize="small", ncols=2, loc="upper left")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from iln_stream.features import ArcCosine, CauchyFourier, GaussianFourier, Kernel, LaplacianFourier
+from iln_stream.research.experiments.curves import draw_curve
 from iln_stream.research.experiments.result import (
     Budget,
     Progress,
@@ -131,18 +132,10 @@ def _notes(figures: Mapping[str, Any]) -> list[str]:
 def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
     styles = {"Gaussian": "-", "Laplacian": "--", "Cauchy": ":", "arc-cosine": "-."}
     for k, (name, found) in enumerate(figures["maps"].items()):
-        axes.errorbar(
-            figures["sizes"],
-            [point["mean"] for point in found["sup_error"]],
-            [point["standard_error"] or 0.0 for point in found["sup_error"]],
-            label=name,
-            linestyle=styles[name.partition(",")[0]],
-            color=f"C{k % 10}" if k < 10 else "k",
-            marker="o",
-            markersize=3,
-        )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+        style = {"linestyle": styles[name.partition(",")[0]], "marker": "o", "markersize": 3}
+        color = f"C{k % 10}" if k < 10 else "k"
+        draw_curve(axes, figures["sizes"], found["sup_error"], label=name, color=color, **style)
+    axes.set(xscale="log", yscale="log")
     axes.set_xlabel("evaluations of units (grids, landmarks) for one point")
     axes.set_ylabel("largest error of k, relative to its largest value")
     axes.legend(fontsize="x-small", ncols=2)

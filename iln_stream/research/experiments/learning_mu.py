@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.learners import RandomFeatureRidge
+from iln_stream.research.experiments.curves import draw_curve
 from iln_stream.research.experiments.data import NOISE, TARGETS, D, stream
 from iln_stream.research.experiments.methods.moved_units import MovedUnits
 from iln_stream.research.experiments.result import Progress, Result, mean_and_error
@@ -148,20 +149,10 @@ def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
     for name, style in styles.items():
         for way, colour in colours.items():
             points = [_found(figures, name, way, units) for units in figures["units"]]
-            axes.errorbar(
-                figures["units"],
-                [point["mean"] for point in points],
-                [point["standard_error"] or 0.0 for point in points],
-                linestyle=style,
-                color=colour,
-                capsize=2,
-                label=f"{name}, {way}",
-            )
+            line = {"linestyle": style, "color": colour, "capsize": 2}
+            draw_curve(axes, figures["units"], points, label=f"{name}, {way}", **line)
     axes.axhline(NOISE**2, color="0.6", linewidth=1)
-    axes.set(
-        xscale="log",
-        yscale="log",
-        xlabel="hidden units",
-        ylabel=f"squared error, events {figures['events'][-1] // 2:,} to {figures['events'][-1]:,}",
-    )
+    n = figures["events"][-1]
+    error = f"squared error, events {n // 2:,} to {n:,}"
+    axes.set(xscale="log", yscale="log", xlabel="hidden units", ylabel=error)
     axes.legend(fontsize="x-small", ncols=3)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from iln_stream.research.experiments.curves import draw_curve
 from iln_stream.research.experiments.data import Split, as_events, load_adult
 from iln_stream.research.experiments.methods.linear_svm import hinge_objective, linear_svm
 from iln_stream.research.experiments.result import Progress, Result, mean_and_error
@@ -110,14 +111,7 @@ def _notes(figures: Mapping[str, Any]) -> list[str]:
 
 def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
     for k, (name, points) in enumerate(figures["excess"].items()):
-        axes.errorbar(
-            figures["events"],
-            [point["mean"] for point in points],
-            [point["standard_error"] or 0.0 for point in points],
-            label=name,
-            color=f"C{k}",
-            linestyle="-" if "batches" in name else "--",
-            capsize=2,
-        )
+        style = {"color": f"C{k}", "linestyle": "-" if "batches" in name else "--", "capsize": 2}
+        draw_curve(axes, figures["events"], points, label=name, **style)
     axes.set(xscale="log", yscale="log", xlabel="examples, k T", ylabel="objective, excess")
     axes.legend(fontsize="x-small")

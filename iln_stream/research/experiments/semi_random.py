@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from iln_stream.features import GaussianFourier
+from iln_stream.research.experiments.curves import draw_curve
 from iln_stream.research.experiments.data import Split, load_robot_arm, stream
 from iln_stream.research.experiments.methods.gated_network import GatedNetwork
 from iln_stream.research.experiments.methods.ridges import Array, ridge
@@ -258,24 +259,13 @@ def _draw(axes: Any, figures: Mapping[str, Any]) -> None:
     colours = dict(zip(METHODS, ("C7", "C8", "C0", "C2", "C9", "C3", "C1"), strict=True))
     styles = dict(zip(STREAMS, ("-", "--", ":"), strict=True))
     for curve in figures["curves"]:
-        first = curve["stream"] == STREAMS[0]
-        axes.errorbar(
-            curve["units"],
-            [point["mean"] for point in curve["error"]],
-            [point["standard_error"] or 0.0 for point in curve["error"]],
-            linestyle=styles[curve["stream"]],
-            color=colours[curve["method"]],
-            elinewidth=1,
-            label=curve["method"] if first else None,
-        )
+        label = curve["method"] if curve["stream"] == STREAMS[0] else None
+        line = {"linestyle": styles[curve["stream"]], "color": colours[curve["method"]]}
+        draw_curve(axes, curve["units"], curve["error"], elinewidth=1, label=label, **line)
     for name, style in styles.items():
         source = figures["sources"][name].partition(":")[0]
         axes.plot([], [], style, color="0.3", label=f"{name} ({source})")
-    axes.set(
-        xscale="log",
-        yscale="log",
-        xlabel="hidden units, of all layers",
-        ylabel="test error over the variance",
-    )
+    axes.set(xscale="log", yscale="log", xlabel="hidden units, of all layers")
+    axes.set_ylabel("test error over the variance")
     axes.set_ylim(bottom=0.005)  # room for the legend
     axes.legend(fontsize="x-small", ncols=2, loc="lower left")
