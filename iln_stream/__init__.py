@@ -86,13 +86,6 @@ __all__ = [
 pin()  # before anything below loads numpy or numba
 
 _NAMES = {
-    "learners": (
-        *("Averaged", "Block", "Exact", "Full", "GrowingPool", "Pool", "Sampled"),
-        *("InfiniteLayerClassifier", "InfiniteLayerRegressor", "RandomFeatureRidge"),
-        *("ChangeOfTarget", "QuantileRegressor", "RatioToLevel", "ScaledTarget"),
-        *("ShrinkingGradient", "WinsorisedScaler"),
-        *("features_wanted", "restorable"),
-    ),
     "learners.contest": ("ContestClassifier", "ContestRegressor"),
     "learners.frozen": ("FrozenNetwork", "freeze"),
     "learners.keyed": ("Aggregate", "AggregateInputs", "KeyedRegressor"),
@@ -102,6 +95,7 @@ _NAMES = {
     "records.record_inputs": ("RecordInputs",),
     "snapshots": ("load", "save"),
     "streams": ("Record", "Sink", "Source"),
+    "learners": __all__,  # all others
 }
 """Names by module, imported on first use: learners need no stream, and the client no learner."""
 

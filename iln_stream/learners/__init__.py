@@ -84,11 +84,8 @@ _NAMES = {
     "preprocessing.scaled_target": ("ScaledTarget",),
     "preprocessing.winsorised_scaler": ("WinsorisedScaler",),
     "quantiles": ("QuantileRegressor",),
-    "restoring": (
-        *("RestorableLearner", "broken_numbers", "model_of", "restorable", "some_of", "state_of"),
-        "unserializable_parameters",
-    ),
     "shrinking_gradient": ("ShrinkingGradient", "Update"),
+    "restoring": __all__,  # all others
 }
 
 

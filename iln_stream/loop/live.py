@@ -583,20 +583,19 @@ def live_route(
             after = after_of(environ.get("QUERY_STRING", ""), len(present))
         except ValueError:
             return refuse_after(start)
-        found = {
-            "release": __version__,
-            "started_at": started_at,
-            "at": time(),
-            "state": state_of({model.doing for model in present}, not_ready()),
-            "models": [model.data(n) for model, n in zip(present, after, strict=True)],
-        }
-        return answer_json(start, found)
+        state = state_of({model.doing for model in present}, not_ready())
+        data = [model.data(n) for model, n in zip(present, after, strict=True)]
+        return answer_live(start, started_at, state, data)
 
     return answer
 
 
-def answer_json(start: StartResponse, found: Mapping[str, Any]) -> Iterable[bytes]:
-    """Answer with an object."""
+def answer_live(
+    start: StartResponse, started_at: float, state: str, models: Sequence[Mapping[str, Any]]
+) -> Iterable[bytes]:
+    """Answer with the state of a run and its models."""
+    run = {"release": __version__, "started_at": started_at, "at": time(), "state": state}
+    found = {**run, "models": models}
     start("200 OK", [*_HEADERS])
     return [json.dumps(found, allow_nan=False, separators=(",", ":")).encode()]
 

@@ -240,9 +240,11 @@ def serve(
     settings: ServerSettings,
     registry: CollectorRegistry,
     not_ready: Callable[[], Sequence[str]],
-    routes: Mapping[str, WSGIApplication],
+    live: WSGIApplication,
 ) -> HttpServer:
     """Serve on `metrics_host` and `metrics_port`, which is set; see `HttpServer`.
+
+    `live` answers /live, if the settings ask for it.
 
     Raises
     ------
@@ -252,6 +254,7 @@ def serve(
     """
     host, port = settings.metrics_host, settings.metrics_port
     assert port is not None
+    routes = {"/live": for_this_host(read_only(live), host)} if serves_live(settings) else {}
     try:
         return HttpServer(host, port, registry, not_ready, routes)
     except OSError as error:

@@ -14,8 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
-from iln_stream._version import __version__
-from iln_stream.loop.live import after_of, answer_json, refuse_after, state_of
+from iln_stream.loop.live import after_of, answer_live, refuse_after, state_of
 from iln_stream.service.supervisor import Supervisor
 
 _PROCESS = "process_"
@@ -210,15 +209,8 @@ def merged_live_route(
                 return refuse_after(start)
             merged.update(ask(merged.queries(after)))
             models = merged.models
-            states = {model["state"] for model in models}
-            found = {
-                "release": __version__,
-                "started_at": merged.started_at,
-                "at": time(),
-                "state": state_of(states, reasons),
-                "models": models,
-            }
-            return answer_json(start, found)
+            state = state_of({model["state"] for model in models}, reasons)
+            return answer_live(start, merged.started_at, state, models)
 
     return answer
 

@@ -18,24 +18,15 @@ from iln_stream.loop.metrics import Metrics, partition_label
 from iln_stream.loop.progress import HistoryProgress, WarmUpProgress
 from iln_stream.reporting import MetricSpec
 from iln_stream.service.checks import check_settings
-from iln_stream.service.http import (
-    HttpServer,
-    Page,
-    for_this_host,
-    read_only,
-    serve,
-    serves_live,
-    stop_on_signals,
-)
+from iln_stream.service.http import HttpServer, Page, serve, stop_on_signals
 from iln_stream.service.learners import load_plugin
 from iln_stream.service.settings import Settings
 from iln_stream.service.streams import (
     Outputs,
     Reader,
     dead_letters_address,
-    label_stream,
+    prepared_source,
     readers,
-    source_stream,
 )
 from iln_stream.service.warm_start import warm_readers
 from iln_stream.service.warming import Warmings
@@ -127,11 +118,7 @@ class Service:
         self._http: HttpServer | None = None
         self._page: Page | None = None
         self._history: HistoryProgress | WarmUpProgress | None = None  # while it is learned
-        stream = source_stream(settings)
-        for each in (stream, label_stream(settings)):
-            if each is not None:
-                each.wait()
-                each.prepare()
+        stream = prepared_source(settings)
         # A wrong address is an error before outputs create anything.
         n_partitions = len(stream.partitions()) if stream.is_log else 1
         parts = readers(settings, stream, accepts_loss=accept_loss)
@@ -202,11 +189,8 @@ class Service:
         settings = self.settings
         if settings.metrics_port is None or self._http is not None:
             return
-        routes = {}
-        if serves_live(settings):
-            live = read_only(live_route(self._live, self.not_ready))
-            routes["/live"] = for_this_host(live, settings.metrics_host)
-        self._http = serve(settings, self.registry, self.not_ready, routes)
+        live = live_route(self._live, self.not_ready)
+        self._http = serve(settings, self.registry, self.not_ready, live)
         if self._serves is None:
             log.info("metrics at %s", self.metrics_url)
         else:

@@ -161,6 +161,16 @@ def label_stream(settings: StreamSettings) -> Scheme | None:
     return stream_at(settings.labels, replace(stream_options(settings), **connection))
 
 
+def prepared_source(settings: StreamSettings) -> Scheme:
+    """Return the source's stream once it, and that of labels, can be reached and are there."""
+    stream = source_stream(settings)
+    for each in (stream, label_stream(settings)):
+        if each is not None:
+            each.wait()
+            each.prepare()
+    return stream
+
+
 def build_label_log(settings: StreamSettings, task: Task) -> LabelLog[LabelDecoder] | None:
     """Return the name and the decoder of the log of labels; None: there is none."""
     stream = label_stream(settings)

@@ -28,12 +28,11 @@ from iln_stream.service.recovery import Recovery, folder_of, history_of
 from iln_stream.service.settings import Settings
 from iln_stream.service.streams import (
     Reader,
-    label_stream,
     one_source,
     open_inputs,
     open_one,
+    prepared_source,
     readers,
-    source_stream,
 )
 from iln_stream.service.warming import Warming
 from iln_stream.settings import SettingsError
@@ -223,11 +222,7 @@ def warm_start(settings: Settings, console: Console | None = None) -> list[Warme
     check_settings(settings)
     if not settings.warm_start:
         raise SettingsError("warm_start: name the files to learn")
-    stream = source_stream(settings)
-    for each in (stream, label_stream(settings)):
-        if each is not None:
-            each.wait()
-            each.prepare()
+    stream = prepared_source(settings)
     warmed = list(warm_readers(settings, stream, readers(settings, stream), console))
     if not warmed:
         raise RefusedError(

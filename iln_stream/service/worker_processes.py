@@ -14,18 +14,10 @@ from prometheus_client.registry import CollectorRegistry
 from rich.console import Console
 
 from iln_stream.service.checks import check_settings
-from iln_stream.service.http import (
-    HttpServer,
-    Page,
-    for_this_host,
-    read_only,
-    serve,
-    serves_live,
-    stop_on_signals,
-)
+from iln_stream.service.http import HttpServer, Page, serve, stop_on_signals
 from iln_stream.service.merged import MergedMetrics, Scraper, merged_live_route
 from iln_stream.service.settings import Settings
-from iln_stream.service.streams import chosen_partitions, label_stream, readers, source_stream
+from iln_stream.service.streams import chosen_partitions, prepared_source, readers
 from iln_stream.service.supervisor import RestartPolicy, Supervisor
 from iln_stream.settings import SettingsError
 
@@ -152,11 +144,7 @@ class WorkerProcesses:
     ) -> None:
         check_settings(settings)
         self._settings = settings
-        stream = source_stream(settings)
-        for each in (stream, label_stream(settings)):
-            if each is not None:
-                each.wait()
-                each.prepare()
+        stream = prepared_source(settings)
         readers(settings, stream)  # refuses what no process could read
         shares = shares_of(chosen_partitions(settings, stream), settings.workers)
         jobs = [WorkerJob.of(i, settings, s, accept_loss) for i, s in enumerate(shares)]
@@ -214,11 +202,8 @@ class WorkerProcesses:
     @contextmanager
     def _served(self) -> Iterator[None]:
         settings, n = self._settings, len(self.supervisor.workers)
-        routes = {}
-        if serves_live(settings):
-            live = read_only(merged_live_route(self._ask_live, n, self.not_ready))
-            routes["/live"] = for_this_host(live, settings.metrics_host)
-        self._http = serve(settings, self._registry, self.not_ready, routes)
+        live = merged_live_route(self._ask_live, n, self.not_ready)
+        self._http = serve(settings, self._registry, self.not_ready, live)
         with ExitStack() as opened:
             opened.callback(self._http.close)
             log.info("metrics at %s", self.metrics_url)
