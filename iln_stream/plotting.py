@@ -293,7 +293,9 @@ def read_columns(
     time = _numbers([row.time for row in rows], "time")
     labelled = np.array([i for i, row in enumerate(rows) if row.y is not None], dtype=np.intp)
     if classes:
-        y_pred = np.array([_probability(row) for row in rows])
+        # The probability of the predicted class: 1 if the classifier has none.
+        p = [1.0 if row.p is None else row.p for row in rows]
+        y_pred = np.where([row.y_pred is None for row in rows], 0.0, p)
         y = np.array([np.nan if row.y is None else float(row.y_pred == row.y) for row in rows])
         baselines = {
             "commonest class so far": errors_of_commonest_class([rows[i].y for i in labelled])
@@ -367,13 +369,6 @@ def _numbers(values: Sequence[Any], name: str) -> Vector:
         return np.array([np.nan if value is None else float(value) for value in values])
     except (TypeError, ValueError) as error:
         raise IlnError(f"{name} must be numbers: {error}") from error
-
-
-def _probability(row: Row) -> float:
-    """Return the probability of the predicted class: 1 if the classifier has none."""
-    if row.y_pred is None:
-        return 0.0
-    return 1.0 if row.p is None else row.p
 
 
 def plot_relevance(model: Any, *, most: int = 12, figure: Any = None) -> Any:

@@ -78,9 +78,8 @@ class EventOrder(Listener):
             self.n_older += 1
             if not self._example:
                 offset, before = self._before
-                self._example = (
-                    f"record {step.offset} ({_text(time)}) after record {offset} ({_text(before)})"
-                )
+                other = f"record {offset} ({time_text(before)})"
+                self._example = f"record {step.offset} ({time_text(time)}) after {other}"
         if self._before is not None and (self._refuses or self._one_series):
             earlier, later = min(time, self._before[1]), max(time, self._before[1])
             falls = 2 * (self._passed - later) > self._passed - self.first
@@ -120,7 +119,8 @@ class EventOrder(Listener):
         return problem if self._begins_again or self.n_older > _FEW * self.n else None
 
 
-def _text(time: float) -> str:
+def time_text(time: float) -> str:
+    """Return a time in RFC 3339, or as the number that it is if there is no such time."""
     try:
         return datetime.fromtimestamp(time, UTC).isoformat().replace("+00:00", "Z")
     except (ValueError, OverflowError, OSError):

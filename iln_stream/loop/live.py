@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from math import isfinite
 from time import time
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qs
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -17,7 +17,7 @@ from iln_stream._version import __version__
 from iln_stream.loop.metrics import ModelMetrics
 from iln_stream.loop.slices import ErrorSlices
 from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
-from iln_stream.records import DeadLetter
+from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
 
@@ -329,12 +329,6 @@ MOST_COMMANDS = 20
 MOST_PROMOTIONS = 20
 
 
-class _Command(Protocol):
-    """A command with its place: a named tuple."""
-
-    def _asdict(self) -> dict[str, Any]: ...
-
-
 class About(NamedTuple):
     """What does not change while a learner learns."""
 
@@ -415,7 +409,7 @@ class LiveModel(Listener):
         """Remember the letter."""
         self._letters.append(row_of_letter(self.n, letter))
 
-    def on_command(self, command: _Command) -> None:
+    def on_command(self, command: Command) -> None:
         """Remember a command that the learner has carried out."""
         self._commands.append({"serial": self.n, **plain(command._asdict())})
 

@@ -424,7 +424,11 @@ class PendingStore:
         block = self._sealed[number]
         block.remove(block.row(serial))
         if _SPARSE * block.n_waiting <= len(block.events):
-            self._pack_again(number, block)
+            self._n_bytes -= block.events.n_bytes
+            if block.n_waiting:
+                self._keep(number, _Sealed(PackedEvents(pack_events(block.left()))))
+            else:
+                del self._sealed[number]
 
     def items(self) -> Iterator[tuple[str, Pending]]:
         """Yield the ids and events that wait, in order of arrival."""
@@ -456,14 +460,6 @@ class PendingStore:
     def _keep(self, number: int, block: _Sealed) -> None:
         self._sealed[number] = block
         self._n_bytes += block.events.n_bytes
-
-    def _pack_again(self, number: int, block: _Sealed) -> None:
-        """Replace a block by one of the events that are left, or remove it."""
-        self._n_bytes -= block.events.n_bytes
-        if not block.n_waiting:
-            del self._sealed[number]
-            return
-        self._keep(number, _Sealed(PackedEvents(pack_events(block.left()))))
 
     def metrics(self) -> Sequence[MetricSpec]:
         return (

@@ -66,7 +66,8 @@ class RegistryParser:
             self._client = _PatientClient(options, patience)
         except (ValueError, TypeError, OSError) as error:
             raise RegistryError(f"registry, registry_options: {error}") from None
-        options = {"subject.name.strategy": _no_subject}
+        # The subject is only needed to look up rules and a reader's schema.
+        options = {"subject.name.strategy": lambda *_: None}
         self._is_json = form == "json-schema"
         self._read: Callable[[bytes, None], Any] = (
             JSONDeserializer(None, schema_registry_client=self._client, conf=options)
@@ -124,10 +125,6 @@ def retries_metric(read: Callable[[], float]) -> MetricSpec:
         read,
         of_process=True,
     )
-
-
-def _no_subject(context: object, name: str | None) -> None:
-    """Return no name; the subject is only needed to look up rules and a reader's schema."""
 
 
 class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]

@@ -5,7 +5,6 @@ import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from rich.console import Console
 
 from iln_stream.errors import IlnError, SnapshotError
 from iln_stream.loop import Listener, NothingLearnedError, PrequentialLoop, Task
-from iln_stream.loop.event_order import EventOrder
+from iln_stream.loop.event_order import EventOrder, time_text
 from iln_stream.loop.metrics import Metrics
 from iln_stream.loop.progress import HistoryProgress, Progress
 from iln_stream.records import EnvelopeDecoder, MalformedError
@@ -152,8 +151,8 @@ class History:
             "fields": described(self._records),
             **totals,
             "n_older": order.n_older,
-            "first_time": _text(order.first),
-            "last_time": _text(order.last),
+            "first_time": None if order.first is None else time_text(order.first),
+            "last_time": None if order.last is None else time_text(order.last),
             "scores": watched.summary(),
         }
 
@@ -211,7 +210,7 @@ class History:
                 continue
             if before is not None and time < before[1]:
                 raise SettingsError(
-                    f"warm_start: {file.stream.address} begins at {_text(time)}, before "
+                    f"warm_start: {file.stream.address} begins at {time_text(time)}, before "
                     f"{before[0]}: give the files in the order of time"
                 )
             before = file.stream.address, time
@@ -271,16 +270,6 @@ def _first_time(file: _File, task: Task) -> float | None:
             if time is not None:
                 return time
     return None
-
-
-def _text(time: float | None) -> str | None:
-    """Return a time in RFC 3339; None if there is none."""
-    if time is None:
-        return None
-    try:
-        return datetime.fromtimestamp(time, UTC).isoformat().replace("+00:00", "Z")
-    except (ValueError, OverflowError, OSError):
-        return repr(time)
 
 
 def _digest(path: Path) -> str:

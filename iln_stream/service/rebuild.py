@@ -506,7 +506,11 @@ class _Rebuild(NamedTuple):
             stop_at = self._stop_at(origin, reached.get(origin, 0))
             n_later += reached.get(origin, 0) - stop_at
             skipped = self.skip.get(origin, ())
-            _check_skip(origin, skipped, stop_at)
+            if later := [each.stop - 1 for each in skipped if each.stop > stop_at]:
+                raise SettingsError(
+                    f"skip: offset {later[0]} of {origin} is beyond the rebuild, and "
+                    f"`iln-stream run` would learn it: name offsets before {stop_at}"
+                )
             begin = start_after(history, origin, start)
             log_of_one = open_one(settings, stream, origin, begin, stop_at)
             opened.callback(log_of_one.close)
@@ -542,16 +546,6 @@ def _history(settings: Settings, recovery: Recovery) -> dict[str, Any] | None:
             "of snapshots"
         )
     return history
-
-
-def _check_skip(origin: StreamPartition, skip: Sequence[range], stop_at: int) -> None:
-    """Refuse to skip a record that `run` would then learn."""
-    for each in skip:
-        if each.stop > stop_at:
-            raise SettingsError(
-                f"skip: offset {each.stop - 1} of {origin} is beyond the rebuild, and "
-                f"`iln-stream run` would learn it: name offsets before {stop_at}"
-            )
 
 
 def _log_skipped(inputs: Sequence[Selection]) -> None:

@@ -201,7 +201,7 @@ class PageServer:
             header_seconds=5.0,
             body_seconds=60.0,
             connections=10 * settings.browsers,
-            refused=_ignore,
+            refused=lambda _: None,  # they are not counted
         )
         return uvicorn.Config(
             app,
@@ -215,7 +215,3 @@ class PageServer:
             timeout_keep_alive=60,
             timeout_graceful_shutdown=5,
         )
-
-
-def _ignore(reason: str) -> None:
-    """Refused connections are not counted."""

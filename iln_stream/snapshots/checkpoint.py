@@ -272,7 +272,7 @@ class Checkpoint:
                 "iln_snapshot_last_success_timestamp_seconds",
                 "gauge",
                 "When the newest stored snapshot was taken.",
-                self._of_newest(_when),
+                lambda: None if (newest := self._saver.newest) is None else _when(newest),
             ),
             MetricSpec(
                 "iln_snapshot_lag_records",
@@ -301,13 +301,6 @@ class Checkpoint:
                 lambda: self._saver.seconds,
             ),
         )
-
-    def _of_newest(self, read: Callable[[Header], float]) -> Callable[[], float | None]:
-        def read_newest() -> float | None:
-            newest = self._saver.newest
-            return None if newest is None else read(newest)
-
-        return read_newest
 
 
 def _when(header: Header) -> float:

@@ -45,7 +45,11 @@ class Capture:
         self.learner = learner
         self._pickled = False
         try:
-            self._require_known_parameters(self._state())
+            for parameter, kind in unserializable_parameters(self._state()):
+                raise StateError(
+                    f"{parameter} is a {kind}, which a state does not describe, so it could not be "
+                    "restored: make that class @restorable (iln_stream.learners)"
+                )
         except StateError as error:
             if not allow_pickle:
                 raise PublishingError(
@@ -73,13 +77,6 @@ class Capture:
         if broken := broken_numbers(state):
             raise NotFiniteError(f"publish: the learner's state is not finite: {some_of(broken)}")
         return state
-
-    def _require_known_parameters(self, state: StateDict) -> None:
-        for parameter, name in unserializable_parameters(state):
-            raise StateError(
-                f"{parameter} is a {name}, which a state does not describe, so it could not be "
-                "restored: make that class @restorable (iln_stream.learners)"
-            )
 
 
 def learner_of(state: StateDict, allow_pickle: bool) -> Any:
@@ -297,7 +294,9 @@ class Publisher(Listener):
         self._allow_pickle = allow_pickle
         self._capture = Capture(self._champion()[1], allow_pickle)
         self._n_learned, self._keys, self._seconds = n_learned, keys, seconds
-        about |= {"task": task or _task_of(learner), "release": __version__}
+        if task is None:
+            task = "classification" if isinstance(learner, base.Classifier) else "regression"
+        about |= {"task": task, "release": __version__}
         self._about = VersionHeader(0, 0.0, {}, 0, learner=own_name, **about)
         self._positions = dict(positions or {})
         self._versions = versions or Versions(self.path)
@@ -497,7 +496,3 @@ class Publisher(Listener):
                 of_process=True,
             ),
         )
-
-
-def _task_of(learner: Any) -> str:
-    return "classification" if isinstance(learner, base.Classifier) else "regression"

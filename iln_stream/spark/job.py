@@ -95,15 +95,11 @@ def session(
     for key, value in wanted.items():
         conf.setIfMissing(key, value)
     spark = SparkSession.builder.config(conf=conf).getOrCreate()
-    _quieten(spark)
-    return spark
-
-
-def _quieten(spark: "SparkSession") -> None:
-    """Log no warning for each new key; of executors elsewhere only their log4j2.properties can."""
+    # No warning for each new key; of executors elsewhere only their log4j2.properties can do that.
     java: Any = spark._jvm
     levels = java.org.apache.logging.log4j
     levels.core.config.Configurator.setLevel(_STATE_SERVER, levels.Level.ERROR)
+    return spark
 
 
 ROWS = ("group", "partition", "offset", "time", "value")

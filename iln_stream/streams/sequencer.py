@@ -39,7 +39,8 @@ def runs_by_time(times: Sequence[Sequence[float]], more: Sequence[bool]) -> list
     [(0, 2), (1, 2)]
 
     """
-    ascending = [_ascending(each) for each in times]
+    # Times that never decrease; a peak of one record is cut off.
+    ascending = [[*accumulate(map(min, each, [*each[1:], inf]), max)] for each in times]
     until = min(
         (each[-1] for each, has_more in zip(ascending, more, strict=True) if has_more and each),
         default=inf,
@@ -49,11 +50,6 @@ def runs_by_time(times: Sequence[Sequence[float]], more: Sequence[bool]) -> list
     ]
     order.sort(key=itemgetter(0))  # stable, which decides among equal times
     return [(number, sum(1 for _ in run)) for number, run in groupby(order, key=itemgetter(1))]
-
-
-def _ascending(times: Sequence[float]) -> list[float]:
-    """Return times that never decrease; a peak of one record is cut off."""
-    return list(accumulate(map(min, times, [*times[1:], inf]), max))
 
 
 _LONGEST_RUN = 1_000

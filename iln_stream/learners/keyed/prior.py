@@ -92,7 +92,7 @@ class KeyPrior(Protocol):
 class _Shared:
     """What both kinds of prior have."""
 
-    def __init__(self, model: Any, slopes: int) -> None:
+    def __init__(self, model: base.Regressor, slopes: int = DEFAULT_SLOPES) -> None:
         from iln_stream.kernels.columns import no_statistics
 
         self.model = model
@@ -142,9 +142,6 @@ class LearningPrior(_Shared):
     """
 
     frozen = False
-
-    def __init__(self, model: base.Regressor, slopes: int = DEFAULT_SLOPES) -> None:
-        super().__init__(model, slopes)
 
     def begin(self, x: Mapping[Any, float]) -> None:
         """Give new inputs slopes, as long as there is room."""

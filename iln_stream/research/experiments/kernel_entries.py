@@ -9,7 +9,7 @@ import numpy as np
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.research.experiments import regret
 from iln_stream.research.experiments.methods.best_in_ball import least_loss
-from iln_stream.research.experiments.regret import Array, Stream, Way
+from iln_stream.research.experiments.regret import Stream, Way
 from iln_stream.research.experiments.result import Progress, Result, mean_and_error, power_law
 from iln_stream.research.related.oracle import Oracle
 from iln_stream.research.theory import step_size
@@ -18,17 +18,12 @@ HORIZONS = {False: (100, 316), True: (316, 1000, 3162)}
 B = 1.0
 
 
-def _entries(X: Array, x: Array, rng: np.random.Generator) -> Array:
-    """Return the kernel's own values, in place of estimates of them."""
-    return np.asarray(regret.FAMILY.kernel(X, x))
-
-
 def _sampled(exponent: float, exact: bool) -> Way:
     """Return Algorithm 1 with m = T^exponent draws of a past point: of k itself, or estimated."""
 
     def draws(T: int) -> dict[str, Any]:
-        entries = {"estimator": Oracle(_entries)} if exact else {}
-        return {"draws": round(T**exponent), **entries}
+        own = Oracle(lambda X, x, _: np.asarray(regret.FAMILY.kernel(X, x)))
+        return {"draws": round(T**exponent), **({"estimator": own} if exact else {})}
 
     return Way(regret.known, draws)
 

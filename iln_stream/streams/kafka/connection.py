@@ -274,13 +274,9 @@ _SECRET = re.compile(r"auth_bytes|_password|(Send|Recv): ")
 """Marks records of logins, of all options of a client, and of all bytes on the wire."""
 
 
-def _has_no_secret(record: logging.LogRecord) -> bool:
-    return not _SECRET.search(record.getMessage())
-
-
 for _name in ("kafka.admin.client", "kafka.net.connection", "kafka.protocol.parser"):
     # At level `debug`, kafka-python logs passwords.
-    logging.getLogger(_name).addFilter(_has_no_secret)
+    logging.getLogger(_name).addFilter(lambda record: not _SECRET.search(record.getMessage()))
 
 
 log = logging.getLogger(__name__)
