@@ -169,12 +169,8 @@ class PastLabels:
         # In order: a dict would look at all removed ones to find the oldest.
         self._times: deque[float] = deque()
 
-    def wants(self, time: float) -> bool:
-        """Return whether a label is due at this time, or the time of an earlier one was wrong."""
-        return time >= self.due or self.due - time > PERIODS["week_before"]
-
     def learn(self, time: float, y: float, known_at: float) -> None:
-        """Remember a label that it `wants`; of many, the oldest is forgotten."""
+        """Remember a label; of many, the oldest is forgotten."""
         labels, times = self.labels, self._times
         if time in labels:
             times.remove(time)  # the last one says what is due, also once restored
@@ -388,7 +384,7 @@ class RegressionBaselines(Baselines):
             if time - past.first >= day:
                 for each in self.seasonal.values():
                     each.compare(past, time, last, step.y, step.weight)
-            # As `wants`, which costs more than all else here if each step is asked.
+            # A label that is due, or an earlier one had a wrong time.
             if not 0.0 < past.due - time <= week and not (step.late and step.delay is None):
                 past.learn(time, step.y, time + (step.delay or 0.0))
         for each in self.seasonal.values():

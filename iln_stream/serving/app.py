@@ -222,7 +222,7 @@ class Routes(NamedTuple):
         recorded = [i for i, event in enumerate(events) if event.id is not None]
         for i, place in zip(recorded, places, strict=True):
             predictions[i]["appended"] = place._asdict()
-        self.metrics.predicted(len(predictions))
+        self.metrics.predicted.inc(len(predictions))
         self.metrics.not_learned(sum(len(e.get("unknown_inputs", ())) for e in predictions))
         version = _version(name, predictor)
         if self.answers is not None:
@@ -314,7 +314,7 @@ class Routes(NamedTuple):
             self.models.require_readers(self.appending.stream, records)
         backlog = self.models.backlog(self.appending.stream, self.appending.ends)
         if backlog is not None:
-            self.metrics.behind(backlog)
+            self.metrics.backlog.set(backlog)
             if backlog > self.settings.max_backlog:
                 raise HttpError(
                     429,

@@ -186,7 +186,7 @@ class Appending:
                 )
             self._queue.append(_Request(records, done, loop))
             self._n_queued += len(records)
-            self._metrics.queued(self._n_queued)
+            self._metrics.queue.set(self._n_queued)
             self._turn.notify()
         return done
 
@@ -248,7 +248,7 @@ class Appending:
                     break
                 group.append(self._queue.popleft())
             self._n_queued -= sum(len(request.records) for request in group)
-            self._metrics.queued(self._n_queued)
+            self._metrics.queue.set(self._n_queued)
             return group
 
     def _fail(self, problem: str) -> None:
@@ -260,7 +260,7 @@ class Appending:
             waiting = list(self._queue)
             self._queue.clear()
             self._n_queued = 0
-            self._metrics.queued(0)
+            self._metrics.queue.set(0)
         self._resolve(waiting, HttpError(503, "log", f"{problem}; try again", retry(2.0)))
 
     def _resolve(self, group: Sequence[_Request], outcome: Sequence[Appended] | Exception) -> None:

@@ -40,7 +40,7 @@ class ApiMetrics:
         self._refusals = Counter(
             "iln_api_refusals", "Requests refused, by reason.", ("reason",), registry=registry
         )
-        self._predicted = Counter("iln_api_predictions", "Predictions answered.", registry=registry)
+        self.predicted = Counter("iln_api_predictions", "Predictions answered.", registry=registry)
         self._events = Counter(
             "iln_api_events",
             "Events and labels that were appended to the log, or not because it had them "
@@ -54,7 +54,7 @@ class ApiMetrics:
             ("outcome",),
             registry=registry,
         )
-        self._queue = Gauge(
+        self.queue = Gauge(
             "iln_api_queue_events", "Events that wait to be appended.", registry=registry
         )
         self._suspicious = Counter(
@@ -72,7 +72,7 @@ class ApiMetrics:
         for kind in ("number_as_category", "unknown"):
             self._suspicious.labels(kind)
         self._texts = NumbersAsText()
-        self._backlog = Gauge(
+        self.backlog = Gauge(
             "iln_api_backlog_records",
             "Records between the learner's published position and the end of the log.",
             registry=registry,
@@ -102,10 +102,6 @@ class ApiMetrics:
         """Count a request that was not carried out."""
         self._refusals.labels(reason).inc()
 
-    def predicted(self, n: int) -> None:
-        """Count predictions."""
-        self._predicted.inc(n)
-
     def appended(self, n_new: int, n_known: int) -> None:
         """Count a group of appended events."""
         self._events.labels("appended").inc(n_new)
@@ -114,11 +110,3 @@ class ApiMetrics:
     def recorded(self, n: int, outcome: str) -> None:
         """Count answers that were recorded or lost."""
         self._answers.labels(outcome).inc(n)
-
-    def queued(self, n: int) -> None:
-        """Set the number of waiting events."""
-        self._queue.set(n)
-
-    def behind(self, n: int) -> None:
-        """Set the number of records that the learner is behind."""
-        self._backlog.set(n)

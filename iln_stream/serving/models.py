@@ -267,9 +267,6 @@ class Models(Collector):
     def _none(self) -> str:
         return f"no model is published in {self._folder} yet"
 
-    def _predictor(self, published: Published) -> Predictor:
-        return Predictor(published, self._level, self._slow, self._stop)
-
     def _run(self) -> None:
         first = True
         while True:
@@ -293,8 +290,10 @@ class Models(Collector):
             files = []
         for file in files:
             if file.stem not in self._models:
-                follower = self._follow(file)
-                self._models[file.stem] = FollowedModel(follower, self._predictor)
+                self._models[file.stem] = FollowedModel(
+                    self._follow(file),
+                    lambda found: Predictor(found, self._level, self._slow, self._stop),
+                )
         for _, model in self:
             model.refresh()
         for each in self._also:

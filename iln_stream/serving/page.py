@@ -257,11 +257,8 @@ class ModelParts:
 
     def update(self, live: Mapping[str, Any], now: float, revision: int) -> None:
         """Take the model's section of the learner's answer."""
-        metrics = live["metrics"]
-        n_events, lag = (
-            metrics.get("iln_events_total") or 0,
-            metrics.get("iln_consumer_lag_records"),
-        )
+        n_events = live["metrics"].get("iln_events_total") or 0
+        lag = live["metrics"].get("iln_consumer_lag_records")
         values = {
             "head": {name: live.get(name) for name in _HEAD},
             **{name: live.get(name, []) for name in _WHOLE},  # an older learner has fewer

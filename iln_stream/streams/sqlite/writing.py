@@ -179,7 +179,23 @@ class SqliteSink:
             self._ends.store(connection, partitions[number], rows)
 
 
-class SqliteAppender:
+class _Writer:
+    """Writes to a topic of a file, which has one partition if it is new."""
+
+    def __init__(self, path: Path, topic: str) -> None:
+        self._database = Database(path, create=True, error=SinkError)
+        try:
+            self._ends = Ends(self._database, topic)
+        except SinkError:
+            self._database.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+
+class SqliteAppender(_Writer):
     """Appends records; each call is one transaction, durable when it returns.
 
     A call costs one sync of the disk whatever the number of records, so append many at once. A
@@ -194,13 +210,8 @@ class SqliteAppender:
     """
 
     def __init__(self, path: Path, topic: str, stream: str) -> None:
+        super().__init__(path, topic)
         self.stream = stream
-        self._database = Database(path, create=True, error=SinkError)
-        try:
-            self._ends = Ends(self._database, topic)
-        except SinkError:
-            self._database.close()
-            raise
 
     def append(self, records: Sequence[NewRecord]) -> Sequence[Appended]:
         """Append records in this order; return their positions once all of them are durable.
@@ -250,10 +261,6 @@ class SqliteAppender:
         raise SinkError(
             f"{self.stream} has no partition {chosen}; it has {n} partitions, numbered from 0"
         )
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
 
 
 def _find(
@@ -305,7 +312,7 @@ def _release_id(
 _WHERE = "WHERE topic = ? AND source = ? AND source_id = ? AND partition = ?"
 
 
-class SqliteImporter:
+class SqliteImporter(_Writer):
     """Appends records of another stream to a topic, with their keys and times.
 
     How far the other stream was read is stored in the same transactions as its records, so that an
@@ -330,12 +337,7 @@ class SqliteImporter:
     """
 
     def __init__(self, path: Path, topic: str, source: str, source_id: str | None) -> None:
-        self._database = Database(path, create=True, error=SinkError)
-        try:
-            self._ends = Ends(self._database, topic)
-        except SinkError:
-            self._database.close()
-            raise
+        super().__init__(path, topic)
         # A topic's id is enough, and stays when its file is moved.
         self._key = (
             self._ends.topic.number,
@@ -407,10 +409,6 @@ class SqliteImporter:
             connection.execute(
                 "DELETE FROM committed WHERE topic = ? AND source = ? AND source_id = ?", self._key
             )
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
 
 
 class SqliteTransactionalSink(SqliteSink):
