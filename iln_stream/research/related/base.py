@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from river import base
 
-from iln_stream.learners.checks import clipped_target, not_a_number, require_choice, require_counts
+from iln_stream.learners.checks import (
+    clipped_target,
+    not_a_number,
+    require_choice,
+    require_counts,
+    require_positive,
+)
 from iln_stream.learners.preprocessing.columns import Columns
 
 
@@ -64,16 +70,30 @@ class GradientModel:
     ----------
     loss
         A name in `DERIVATIVES`.
+    step, lam
+        Of gradient steps: each lets the weights decay by 1 - step lam.
     max_columns
         The most input names that get a column; inputs of later names are left out, with a warning.
+    seed
+        Of all that is drawn.
 
     """
 
-    def __init__(self, loss: str, max_columns: int) -> None:
+    def __init__(
+        self, loss: str, step: float, lam: float, max_columns: int, seed: int | None
+    ) -> None:
         require_choice(tuple(DERIVATIVES), loss=loss)
         require_counts(max_columns=max_columns)
+        require_positive(step=step)
+        if not 0.0 <= step * lam < 1.0:
+            raise ValueError(
+                f"step * lam = {step * lam} must be in [0, 1): weights decay by 1 - step lam"
+            )
         self.loss = loss
+        self.step = step
+        self.lam = lam
         self.max_columns = max_columns
+        self.seed = seed
         self._columns = Columns(max_columns)
 
     @abstractmethod

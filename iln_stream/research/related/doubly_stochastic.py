@@ -37,19 +37,14 @@ class DoublyStochastic(GradientModel):
         max_columns: int,
         seed: int | None,
     ) -> None:
-        super().__init__(loss, max_columns)
+        require_positive(lam=lam)
+        super().__init__(loss, step, lam, max_columns, seed)
         require_family(features)
         require_counts(draws=draws)
-        require_positive(step=step, lam=lam)
         if draws > _BLOCK:
             raise ValueError(f"draws = {draws} must be at most {_BLOCK}")
-        if step * lam >= 1.0:
-            raise ValueError(f"step * lam = {step * lam} must be below 1: f decays by 1 - step lam")
         self.features = features
         self.draws = draws
-        self.step = step
-        self.lam = lam
-        self.seed = seed
         self._key = random_key(seed)
         self._blocks: list[tuple[int, list[float]]] = []  # columns, coefficients / s
         self._s = 1.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from iln_stream.features import Features, GaussianFourier
-from iln_stream.learners.checks import require_counts, require_family, require_positive
+from iln_stream.learners.checks import require_counts, require_family
 from iln_stream.learners.restoring import random_key
 from iln_stream.research.feature_maps import DrawnMap, FeatureMap, FromFamily
 from iln_stream.research.related.base import (
@@ -34,21 +34,13 @@ class KitchenSinks(GradientModel):
         max_columns: int,
         seed: int | None,
     ) -> None:
-        super().__init__(loss, max_columns)
+        super().__init__(loss, step, lam, max_columns, seed)
         if not isinstance(features, FeatureMap):
             require_family(features)
         require_counts(n_features=n_features)
-        require_positive(step=step)
-        if not 0.0 <= step * lam < 1.0:
-            raise ValueError(
-                f"step * lam = {step * lam} must be in [0, 1): w decays by 1 - step lam"
-            )
         self.features = features
         self.n_features = n_features
-        self.step = step
         self.decay_step = decay_step
-        self.lam = lam
-        self.seed = seed
         self._key = random_key(seed)
         self._parts: list[tuple[int, DrawnMap, Array]] = []  # columns, phi, w
         self._t = 0

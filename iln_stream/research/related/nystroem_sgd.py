@@ -32,18 +32,11 @@ class NystroemSGD(GradientModel):
         max_columns: int,
         seed: int | None,
     ) -> None:
-        super().__init__(loss, max_columns)
+        super().__init__(loss, step, lam, max_columns, seed)
         require_counts(n_landmarks=n_landmarks)
-        require_positive(gamma=gamma, step=step)
-        if not 0.0 <= step * lam < 1.0:
-            raise ValueError(
-                f"step * lam = {step * lam} must be in [0, 1): w decays by 1 - step lam"
-            )
+        require_positive(gamma=gamma)
         self.n_landmarks = n_landmarks
         self.gamma = gamma
-        self.step = step
-        self.lam = lam
-        self.seed = seed
         self._reservoir = LandmarkReservoir(n_landmarks, np.random.default_rng(seed))
         self._phi: NystroemMap | None = None
         self._w = np.zeros(0)

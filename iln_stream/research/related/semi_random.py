@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from iln_stream.learners.checks import require_counts, require_positive
+from iln_stream.learners.checks import require_counts
 from iln_stream.research.related.base import (
     DERIVATIVES,
     Array,
@@ -69,23 +69,15 @@ class SemiRandom(GradientModel):
         max_columns: int,
         seed: int | None,
     ) -> None:
-        super().__init__(loss, max_columns)
+        super().__init__(loss, step, lam, max_columns, seed)
         if not hidden:
             raise ValueError("hidden = () must have at least one layer, such as (50,)")
         for width in hidden:
             require_counts(hidden=width)
         if power not in (0, 1):
             raise ValueError(f"power = {power!r} must be 0 (linear units) or 1 (squared units)")
-        require_positive(step=step)
-        if not 0.0 <= step * lam < 1.0:
-            raise ValueError(
-                f"step * lam = {step * lam} must be in [0, 1): W decays by 1 - step lam"
-            )
         self.hidden = hidden
         self.power = power
-        self.step = step
-        self.lam = lam
-        self.seed = seed
         self._rng = np.random.default_rng(seed)
         sizes = [1, *hidden]  # the first input is always 1
         self._R = [self._rng.standard_normal(shape) for shape in zip(sizes, hidden, strict=False)]
