@@ -362,10 +362,9 @@ def _report(progress: CopyProgress, what: str, console: Console) -> None:
     report(console, f"{progress.n_records:,} records {what}")
 
 
-@contextmanager
-def _shown(title: str, console: Console) -> Iterator[CopyProgress]:
-    """Return the progress of a copy, shown on the console; signals stop the copy."""
-    bars = Bars(
+def bars_of_records(console: Console) -> Bars:
+    """Return bars that count records, and show how fast they come; only at a terminal."""
+    return Bars(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
@@ -374,6 +373,12 @@ def _shown(title: str, console: Console) -> Iterator[CopyProgress]:
         console=console,
         disable=not console.is_terminal,
     )
+
+
+@contextmanager
+def _shown(title: str, console: Console) -> Iterator[CopyProgress]:
+    """Return the progress of a copy, shown on the console; signals stop the copy."""
+    bars = bars_of_records(console)
     task = bars.add_task(title, total=None)
     logged = _logging(title)
 

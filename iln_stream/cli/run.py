@@ -13,14 +13,6 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
 from iln_stream.cli.logs import logs_json, report, worker_prefix
 from iln_stream.errors import IlnError
@@ -260,6 +252,8 @@ def publish(settings: LoopSettings, rate: float | None, console: Console) -> int
 
     The rate is in events per second; None: as fast as possible.
     """
+    from iln_stream.cli.log import bars_of_records
+
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as on Ctrl-C: flush
     stream = source_stream(settings)
     decoder = build_decoder(settings, stream, task_of(build_learner(settings)))
@@ -267,15 +261,7 @@ def publish(settings: LoopSettings, rate: float | None, console: Console) -> int
     topic = output_stream(settings, settings.topic_address)
     topic.wait()
     sink = topic.sink()
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TaskProgressColumn(show_speed=True),
-        TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
+    progress = bars_of_records(console)
     n_sent = 0
     stopped = False  # no threading.Event: it can wait for itself where a handler sets it
 

@@ -1,7 +1,6 @@
 """How far a run is: one line in a terminal, lines of the log elsewhere, and on /ready."""
 
 import logging
-from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -148,6 +147,7 @@ class _Past(Listener):
 
     most_steps = MOST_IN_A_ROW
     _beginning: str
+    _part: str  # what is learned now: gets a name, and its number
 
     def __init__(self, n: int) -> None:
         self._n = n
@@ -160,7 +160,8 @@ class _Past(Listener):
         """What the run is doing, in one line."""
         if not self._n_begun:
             return self._beginning
-        return f"{self._part()} of {self._n}; {self.n_events:,} events so far"
+        part = self._part.format(self._name, self._n_begun)
+        return f"{part} of {self._n}; {self.n_events:,} events so far"
 
     def begin(self, name: str) -> None:
         self._name = name
@@ -169,10 +170,6 @@ class _Past(Listener):
     def on_step(self, step: Step) -> None:
         """Count the event; a late label is none."""
         self.n_events += not step.late
-
-    @abstractmethod
-    def _part(self) -> str:
-        """Return what is learned now, and its number."""
 
 
 class HistoryProgress(_Past):
@@ -189,6 +186,7 @@ class HistoryProgress(_Past):
     """
 
     _beginning = "learning the history: preparing the learner and the files"
+    _part = "learning the history: {}, file {}"
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the count."""
@@ -201,9 +199,6 @@ class HistoryProgress(_Past):
                 of_process=True,
             ),
         )
-
-    def _part(self) -> str:
-        return f"learning the history: {self._name}, file {self._n_begun}"
 
 
 class WarmUpProgress(_Past):
@@ -220,11 +215,9 @@ class WarmUpProgress(_Past):
     """
 
     _beginning = "warming up new challengers: preparing them"
+    _part = "warming up challenger {}, {}"
 
     def begin(self, name: str) -> None:
         """Note that the next challenger begins."""
         super().begin(name)
         self.n_events = 0
-
-    def _part(self) -> str:
-        return f"warming up challenger {self._name}, {self._n_begun}"

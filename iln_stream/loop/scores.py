@@ -533,7 +533,6 @@ class _ByLevel:
         return found
 
     def state(self) -> StateDict:
-        """Return the levels and the windows."""
         windows = [window.values() for window in self._windows.values()]
         return {"levels": list(self._levels), "windows": windows}
 

@@ -211,8 +211,7 @@ def described_labels(settings: StreamSettings) -> dict[str, Any] | None:
     if stream is None:
         return None
     own = settings_of_labels(settings)
-    names = (*_FIELDS, *NOTATION, *READING)
-    values = {name: getattr(own, name) for name in names}
+    values = {name: getattr(own, name) for name in (*_FIELDS, *NOTATION, *READING)}
     unusual = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in values.items()
@@ -231,8 +230,7 @@ def _record_time(
 ) -> RecordTime | None:
     if mapping.time_field is None:
         return None
-    parse = parser_of(settings, stream)
-    return RecordTime(mapping, parse)
+    return RecordTime(mapping, parser_of(settings, stream))
 
 
 SERIES = ("horizon", "lags", "rolling_means")
