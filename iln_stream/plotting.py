@@ -445,7 +445,8 @@ def _plot_shares(model: Any, name: str, meaning: str, most: int, figure: Any) ->
     axes = figure.subplots()
     drawn = axes.barh(range(len(bars)), widths, color=colours)
     axes.set_yticks(range(len(bars)), labels)
-    axes.bar_label(drawn, fmt=_short, padding=3, fontsize="small")
+    texts = [f"{each:.2f}" if each >= 0.005 or not each else "< 0.01" for each in widths]
+    axes.bar_label(drawn, texts, padding=3, fontsize="small")
     axes.set(xlabel=f"{meaning} (all sum to 1)", xlim=(0.0, 1.12 * max(widths)))
     axes.invert_yaxis()  # the largest above
     axes.grid(axis="x", alpha=0.3)
@@ -466,10 +467,6 @@ def _shares(model: Any, name: str) -> Mapping[Any, float]:
     if not sum(shares.values()) > 0.0:
         raise IlnError(f"the {type(learner).__name__} has learned nothing yet, so it has no {name}")
     return shares
-
-
-def _short(share: float) -> str:
-    return f"{share:.2f}" if share >= 0.005 or not share else "< 0.01"
 
 
 _FROM_LABEL = 20

@@ -323,7 +323,10 @@ class Board:
             self._models.setdefault(keys[-1], ModelParts()).update(each, now, revision)
         run = {name: live[name] for name in ("release", "started_at", "state")}
         self._run.update({**run, "models": keys}, revision)
-        self._set_page({"state": "reached", "problem": "", "since": self._reached_since(now)})
+        if self._connection[0] != "reached":
+            self._connection = ("reached", "")
+            self._reached_at = now
+        self._set_page({"state": "reached", "problem": "", "since": self._reached_at})
 
     def lost(self, state: str, problem: str, now: float) -> None:
         """Note that the learner can't be reached; the state before stays."""
@@ -359,13 +362,6 @@ class Board:
         self._models: dict[str, ModelParts] = {}
         self._run = Whole()
         self._connection = ("", "")
-
-    def _reached_since(self, now: float) -> float:
-        state, _ = self._connection
-        if state != "reached":
-            self._connection = ("reached", "")
-            self._reached_at = now
-        return self._reached_at
 
     def _set_page(self, page: dict[str, Any]) -> None:
         self.revision += 1
