@@ -242,8 +242,9 @@ def reason(details: Iterable[Mapping[str, Any]], root: str = "event", most: int 
             if isinstance(detail["input"], dict):
                 message += f' (send nested fields by their path, such as "{path[-1]}.a")'
         else:
-            message = told(detail)
-            if path == ("y",) and _is_class(detail["input"]):
+            message, y = told(detail), detail["input"]
+            # A label that is no number, and looks like a class.
+            if path == ("y",) and isinstance(y, bool | str) and not _NUMBER.fullmatch(str(y)):
                 remedy = (CLASS_REMEDY,)
         given = shown(detail["input"])
         is_id = path[-1:] == ("id",) and "x" not in path
@@ -252,11 +253,6 @@ def reason(details: Iterable[Mapping[str, Any]], root: str = "event", most: int 
     lines = list(problems.values())
     more = f" (and {len(lines) - most} more)" if len(lines) > most else ""
     return "; ".join([*lines[:most], *remedy]) + more
-
-
-def _is_class(y: object) -> bool:
-    """Whether a label that is no number looks like a class."""
-    return isinstance(y, bool) or (isinstance(y, str) and not _NUMBER.fullmatch(y))
 
 
 def _is_number(value: object) -> bool:

@@ -211,7 +211,7 @@ def _trim_slice(database: Database, topic: int, number: int, kept: Retention) ->
 
 def find_topic(connection: sqlite3.Connection, name: str) -> Topic | None:
     """Return the topic of this name; None: there is none."""
-    return next((topic for topic in _topics(connection, name)), None)
+    return next(_topics(connection, name), None)
 
 
 def require_topic(connection: sqlite3.Connection, path: Path, name: str) -> Topic:
