@@ -84,40 +84,17 @@ def exercise(name: str, part: str | None = None) -> None:
         if getattr(learner, "learns_in_a_row", False):
             learner.learn_in_a_row([_INPUTS], [0.0])
         if part is None and hasattr(learner, "predict_token"):
-<<<<<<< HEAD
-            _learn_late(learner)
+            _, token = learner.predict_token(_INPUTS)  # of a label that comes after another one
+            _learn_event(learner, _EVENTS)
+            learner.learn_token(_INPUTS, token, 1)
         is_ours = isinstance(learner, InfiniteLayerRegressor | InfiniteLayerClassifier)
         if part != "networks" and is_ours:
             learner._engine.inputs.reinitialise(())  # as when it heals
         if part is None and isinstance(learner, InfiniteLayerRegressor):
             _ = learner.target_unit, learner.relevance, learner.drift  # as metrics do
         if part != "others" and name == "accurate":
-            _read_relevance_of_networks(learner)
-
-
-def _learn_late(learner: Any) -> None:
-    """Learn an event whose label comes after another one."""
-    _, token = learner.predict_token(_INPUTS)
-    _learn_event(learner, _EVENTS)
-    learner.learn_token(_INPUTS, token, 1)
-
-
-def _read_relevance_of_networks(learner: InfiniteLayerRegressor) -> None:
-    """Do what a metric does once the ridges rest."""
-    engine: Any = learner._engine
-    engine.networks.relevance(engine.moving.weights_of("networks"))
-=======
-            _, token = learner.predict_token(_INPUTS)  # of a label that comes after another one
-            _learn_event(learner, _EVENTS)
-            learner.learn_token(_INPUTS, token, 1)
-        if part is None and isinstance(learner, InfiniteLayerRegressor | InfiniteLayerClassifier):
-            learner._engine.inputs.reinitialise(())  # as when it heals
-        if part is None and isinstance(learner, InfiniteLayerRegressor):
-            _ = learner.target_unit, learner.relevance, learner.drift  # as metrics do
-            if learner.profile == "accurate":
-                engine: Any = learner._engine
-                engine.networks.relevance(engine.moving.weights_of("networks"))
->>>>>>> 005c1247 (Helpers that were used once are where they are used: tables have their short functions, the state's parameters are read in one place)
+            engine: Any = learner._engine
+            engine.networks.relevance(engine.moving.weights_of("networks"))
 
 
 def _compile_fast(learner: InfiniteLayerRegressor, part: str) -> None:
