@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels.jit import compiled
+from iln_stream.kernels.regression_event import fenced
 from iln_stream.kernels.vectors import widest_vectors
 
 EVENTS, N_POINTS, SCALE, SQUARES, BEGAN = range(5)
@@ -45,7 +46,7 @@ class Basis(NamedTuple):
 
 @compiled
 def predict(basis, record, z, k):  # type: ignore[no-untyped-def]
-    """Fill k (B,), the kernel of z (d,) with the points, and return the mean at z."""
+    """Fill k (B,), the kernel of z (d,) with the points; return the mean at z, as `fenced`."""
     basis = Basis(*basis)
     widest_vectors()
     m = int(record[N_POINTS])
@@ -59,7 +60,7 @@ def predict(basis, record, z, k):  # type: ignore[no-untyped-def]
     for b in range(B):
         k[b] = np.exp(-0.5 * k[b] / record[SCALE]) if b < m else 0.0
         mean += k[b] * basis.alpha[b]
-    return mean
+    return fenced(mean)
 
 
 @compiled

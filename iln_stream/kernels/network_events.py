@@ -40,9 +40,11 @@ from iln_stream.kernels.replay_ring import (
     N_LAGS,
     Ring,
     encode,
+    encode_next,
     fetch,
     first_kept,
     gather,
+    put_event,
     weigh,
 )
 from iln_stream.kernels.vectors import WIDE_LANES
@@ -87,19 +89,31 @@ PACE = Pace(0.5, 1000.0, 1e-4, 1e-5)
 
 
 @compiled
-def predict_network(shape, network, rows, encoding, inputs, array, p):  # type: ignore[no-untyped-def]
-    """p (n,): predictions by the weights or averages in these rows (n,), as scaled targets.
+def predict_networks(networks, ring, encoding, row, delay, values, inputs, p):  # type: ignore[no-untyped-def]
+    """p: predictions of networks for the raw row, as scaled targets; values and inputs are scratch.
 
-    Inputs (3, L, 16) have one event. `shape` and `network` are plain tuples, which numba recognises
-    faster than named ones; `array` is for scratch.
+    `networks` has plain tuples: shape, network, rows (n,) of parameters to predict by, and scratch.
     """
-    shape, network = Shape(*shape), Network(*network)
-    scratch = scratch_of(array, shape, encoding.shape[0])
-    for k in range(rows.shape[0]):
-        w = weights_of(network.parameters[rows[k]], shape)
-        forward(shape, w, inputs, encoding, scratch, 1)
-        o = scratch.outputs[0, 0] / WIDTH
-        p[k] = min(max(o, -FENCE), FENCE)
+    encode_next(ring, encoding, row, delay, values, inputs)
+    at = 0
+    for i in range(len(networks)):
+        shape, network, rows, array = networks[i]
+        shape, network = Shape(*shape), Network(*network)
+        scratch = scratch_of(array, shape, encoding.shape[0])
+        for k in range(rows.shape[0]):
+            w = weights_of(network.parameters[rows[k]], shape)
+            forward(shape, w, inputs, encoding, scratch, 1)
+            p[at] = min(max(scratch.outputs[0, 0] / WIDTH, -FENCE), FENCE)
+            at += 1
+
+
+@compiled
+def learn_networks(networks, ring, encoding, row, y, delay, weight, stats, target):  # type: ignore[no-untyped-def]
+    """Store an event as `put_event` does, and let each of these networks take a step."""
+    put_event(ring, encoding, row, y, delay, weight, stats, target)
+    for i in range(len(networks)):
+        shape, network, _, array = networks[i]
+        learn_network(shape, network, ring, encoding, target, array)
 
 
 @compiled
@@ -150,7 +164,7 @@ def draw(shape, network, n, size, drawn):  # type: ignore[no-untyped-def]
 
 @compiled
 def learn_network(shape, network, ring, encoding, target, array):  # type: ignore[no-untyped-def]
-    """Take one step on the ring's newest event and on draws; plain tuples as in `predict`."""
+    """Take one step on the ring's newest event and on draws; of plain tuples."""
     shape, network, ring = Shape(*shape), Network(*network), Ring(*ring)
     n, N = int(ring.record[EVENTS]), ring.targets.shape[0]
     if n < FIRST_STEP:

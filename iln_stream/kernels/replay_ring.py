@@ -118,12 +118,7 @@ def put_event(ring, encoding, row, y, delay, weight, stats, target):  # type: ig
 
     `ring` is a plain tuple: numba takes longer to recognise a named one.
     """
-    put(Ring(*ring), encoding, row, y, delay, weight, stats, target)
-
-
-@compiled
-def put(ring, encoding, row, y, delay, weight, stats, target):  # type: ignore[no-untyped-def]
-    """Do `put_event`'s work."""
+    ring = Ring(*ring)
     N = ring.targets.shape[0]
     n = int(ring.record[EVENTS])
     if n == 0:
@@ -283,24 +278,6 @@ def weigh(ring, events, derivatives):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def gather_next(ring, encoding, row, delay, values):  # type: ignore[no-untyped-def]
-    """values[:, 0] = the columns of the event that comes next, whose raw inputs are `row`.
-
-    It was predicted `delay` events ago, from the last targets of that time.
-    """
-    n, N = int(ring.record[EVENTS]), ring.targets.shape[0]
-    first = first_kept(n, N)
-    for lag in range(N_LAGS):
-        values[lag, 0] = MISSING
-        before = n - delay - 1 - lag
-        if before >= first:
-            values[lag, 0] = _difference(ring.targets[before % N], ring.origins[lag])
-    for j in range(row.shape[0]):
-        origin = ring.origins[N_LAGS + j]
-        values[N_LAGS + j, 0] = _difference(row[j] if origin < ABSENT else ABSENT, origin)
-
-
-@compiled
 def encode(values, encoding, inputs, piecewise):  # type: ignore[no-untyped-def]
     """Fill inputs (3, L, 16) from values (L, 16); segments only if `piecewise`."""
     zero, one, five = spread(0.0), spread(1.0), spread(5.0)
@@ -329,8 +306,22 @@ def encode(values, encoding, inputs, piecewise):  # type: ignore[no-untyped-def]
 
 @compiled
 def encode_next(ring, encoding, row, delay, values, inputs):  # type: ignore[no-untyped-def]
-    """Set the inputs' first lane to the event that comes next; `ring` is a plain tuple."""
-    gather_next(Ring(*ring), encoding, row, delay, values)
+    """Set the first lane of values and inputs to the next event, whose raw inputs are `row`.
+
+    It was predicted `delay` events ago, from the last targets of that time. `ring` is a plain
+    tuple.
+    """
+    ring = Ring(*ring)
+    n, N = int(ring.record[EVENTS]), ring.targets.shape[0]
+    first = first_kept(n, N)
+    for lag in range(N_LAGS):
+        values[lag, 0] = MISSING
+        before = n - delay - 1 - lag
+        if before >= first:
+            values[lag, 0] = _difference(ring.targets[before % N], ring.origins[lag])
+    for j in range(row.shape[0]):
+        origin = ring.origins[N_LAGS + j]
+        values[N_LAGS + j, 0] = _difference(row[j] if origin < ABSENT else ABSENT, origin)
     encode(values, encoding, inputs, True)
 
 

@@ -203,8 +203,8 @@ def settle(P, pending, record):  # type: ignore[no-untyped-def]
             late = (c4 * q4[j] + c5 * q5[j]) + (c6 * q6[j] + c7 * q7[j])
             row[j] = s * (row[j] - (early + late))
         # Exactly symmetric: with forgetting, any asymmetry would grow without bound.
-        for j in range(n - BLOCK, i):
-            P[row_start(j) + i] = row[j]
+        for j in range(i % BLOCK):
+            P[start + i - (i % BLOCK - j) * n] = row[n - BLOCK + j]
     record[SCALE] = 1.0
     record[N_WAITING] = 0.0
 
@@ -353,6 +353,14 @@ def learn_blocks(  # type: ignore[no-untyped-def]
             theta[first + j] -= change * k[first + j]
         _subtract(P[u], k[first : first + B], c, 1.0)
         _mirror(P[u])
+
+
+@compiled
+def predict_blocks(theta, features, phi):  # type: ignore[no-untyped-def]
+    """theta.phi within +-2, or nan, for `learn_blocks`; phi becomes the features, then zeros."""
+    for i in range(features.shape[0]):
+        phi[i] = features[i]
+    return fenced(dot(theta, phi))
 
 
 @compiled

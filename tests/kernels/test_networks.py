@@ -20,7 +20,7 @@ from iln_stream.kernels.network_events import (
     learn_network,
     learning_rate,
     predict_class_network,
-    predict_network,
+    predict_networks,
 )
 from iln_stream.kernels.networks import (
     FLOOR,
@@ -142,9 +142,10 @@ def test_predictions_against_numpy(shape):
     network.parameters[LONG] *= 0.8
     p = np.empty(3)
     for i in (3, 50, 88):
-        ring.look(stream.rows[i])
         which = np.array([WEIGHTS, SHORT, LONG])
-        predict_network(tuple(shape), tuple(network), which, ring.encoding, ring.inputs, scratch, p)
+        networks = ((tuple(shape), tuple(network), which, scratch),)
+        rest = ring.encoding, stream.rows[i], 0, ring.values, ring.inputs
+        predict_networks(networks, ring.ring, *rest, p)
         z, phi, _ = stream.batch(np.array([i]))
         rows = [network.parameters[k].astype(float) for k in (WEIGHTS, SHORT, LONG)]
         expected = [plain.outputs(w, z, phi)[0, 0] / 3 for w in rows]

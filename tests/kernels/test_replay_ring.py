@@ -155,7 +155,7 @@ def test_a_late_event_has_the_targets_that_were_known_when_it_was_predicted():
         join(row, stats, 0)
         join_target(value, target, 0)
     ring.look(rows[0], 7)
-    looked = ring._values[:N_LAGS, 0].tolist()
+    looked = ring.values[:N_LAGS, 0].tolist()
     assert looked == [72.0, 71.0]  # differences from the first target, 0
     ring.put(rows[0], 80.0, stats, target, 7)
     ring.put(rows[0], 81.0, stats, target)

@@ -102,7 +102,7 @@ class AccurateEngine(RegressionEngine):
     def _after_event(self) -> None:
         """Let sleepers fall asleep, or begin anew."""
         if not self.sleepers.resting:
-            self.sleepers.weigh(float(self.mean.weights_of("ridges").sum()))
+            self.sleepers.weigh(sum(self.mean.weights_of("ridges").tolist()))
         elif self.drift > ALARM:
             self.sleepers.begin_anew()
             self.mean.forget("ridges")

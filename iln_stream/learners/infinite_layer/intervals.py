@@ -212,7 +212,7 @@ class Intervals(Part):
         if self.scale is None:
             return True
         self.scale.expect(event)
-        return math.isfinite(self._sizes.sum())
+        return all(map(math.isfinite, self._sizes.tolist()))
 
     def published(self, prediction: float) -> Vector:
         """Return the ends around the prediction, by level, (levels, 2), as `around` has them.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from iln_stream.kernels.columns import ABSENT
 from iln_stream.kernels.regression_event import StoredEvents
 from iln_stream.learners.infinite_layer.expert import Vector
-from iln_stream.learners.infinite_layer.part import Part
+from iln_stream.learners.infinite_layer.part import Part, aligned
 
 
 class Memory(Part):
@@ -51,7 +51,8 @@ class Memory(Part):
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, absent in earlier events."""
-        self.columns = np.pad(self.columns, [(0, n_columns), (0, 0)], constant_values=ABSENT)
+        wider = np.pad(self.columns, [(0, n_columns), (0, 0)], constant_values=ABSENT)
+        self.columns = aligned(wider)
         self._make_tables()
 
     def put(self, row: Vector, y: float, weight: float = 1.0) -> None:

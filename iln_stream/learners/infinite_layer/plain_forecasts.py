@@ -1,5 +1,6 @@
 """Forecasts from raw targets and inputs, beside an engine's own prediction."""
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -150,7 +151,7 @@ class PlainForecasts(Part):
     @property
     def is_sound(self) -> bool:
         """Whether the last mixture was finite."""
-        return bool(np.isfinite(self._look[kernels.MIXTURE]))
+        return math.isfinite(self._look[kernels.MIXTURE])
 
     def outputs(self, center: float, unit: float) -> list[float]:
         """Return the last forecasts, the engine's first, on the target's scale."""

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from iln_stream.kernels.regression_event import fenced
-from iln_stream.kernels.ridges import dot, learn_blocks
+from iln_stream.kernels.ridges import learn_blocks, predict_blocks
 from iln_stream.learners.infinite_layer.expert import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import HUBER, RIDGE, RLSBank
 from iln_stream.learners.infinite_layer.experts.sleepers import Sleeper
+from iln_stream.learners.infinite_layer.part import aligned
 
 BLOCK = 32
 
@@ -42,13 +42,13 @@ class ForgettingRLS(Sleeper):
         """Append room for features."""
         self.n_features += n_columns
         more = -(-self.n_features // BLOCK) - len(self.P)
-        self.P = np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))])
-        self.theta = np.pad(self.theta, (0, more * BLOCK))
+        self.P = aligned(np.concatenate([self.P, np.tile(np.eye(BLOCK) / RIDGE, (more, 1, 1))]))
+        self.theta = aligned(np.pad(self.theta, (0, more * BLOCK)))
         self._make_scratch()
 
     def _make_scratch(self) -> None:
-        self._phi = np.zeros(len(self.theta))
-        self._gain = np.zeros(len(self.theta))
+        self._phi = aligned(np.zeros(len(self.theta)))
+        self._gain = aligned(self._phi)
 
     def _follow(self) -> None:
         """Restart from the weights and the covariance of the expert on its new units."""
@@ -70,8 +70,7 @@ class ForgettingRLS(Sleeper):
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the prediction from the features of the expert that it follows."""
-        self._phi[: self.n_features] = self.bank.phi[self.followed, : self.n_features]
-        p[0] = fenced(dot(self.theta, self._phi))
+        p[0] = predict_blocks(self.theta, self.bank.phi[self.followed], self._phi)
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         return [self.bank.frozen_ridge(self.followed, self.theta)]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from iln_stream.kernels.krls_t import BEGAN, EVENTS, N_POINTS, SCALE, SQUARES, learn_event, predict
-from iln_stream.kernels.regression_event import fenced
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
+from iln_stream.learners.infinite_layer.part import aligned
 from iln_stream.state import all_finite
 
 NOISE = 0.05
@@ -52,12 +52,12 @@ class KRLST(Expert):
         self.forgetting = forgetting
         room = budget + 1
         self.points = np.zeros((0, room))
-        self.inverse = np.zeros((room, room))
-        self.reduction = np.zeros((room, room))
-        self.alpha = np.zeros(room)
+        self.inverse = aligned(np.zeros((room, room)))
+        self.reduction = aligned(self.inverse)
+        self.alpha = aligned(np.zeros(room))
         self.record = np.zeros(5)
         self.asleep = True
-        self._k = np.zeros(room)
+        self._k = aligned(np.zeros(room))
         self._make_views()
 
     def _make_views(self) -> None:
@@ -65,14 +65,14 @@ class KRLST(Expert):
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, with deviation 0 at the points."""
-        self.points = np.pad(self.points, [(0, n_columns), (0, 0)])
+        self.points = aligned(np.pad(self.points, [(0, n_columns), (0, 0)]))
         self._make_views()
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the prediction; 0 before it has begun."""
         p[0] = 0.0
         if self.record[SCALE] != 0.0:
-            p[0] = fenced(predict(self._basis, self.record, event.z, self._k))
+            p[0] = predict(self._basis, self.record, event.z, self._k)
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         n, scale = int(self.record[N_POINTS]), float(self.record[SCALE])

@@ -18,6 +18,7 @@ from iln_stream.learners.infinite_layer.experts.resampled_ridges import Resample
 from iln_stream.learners.infinite_layer.experts.rls_bank import blended
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.part import aligned
 
 METRIC_EVERY = 16
 """Number of events from one update of the metric to the next."""
@@ -70,7 +71,7 @@ class Neighbours(Expert):
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, with deviation 0 in earlier events."""
-        self.deviations = np.pad(self.deviations, [(0, n_columns), (0, 0)])
+        self.deviations = aligned(np.pad(self.deviations, [(0, n_columns), (0, 0)]))
         self.metric = np.pad(self.metric, (0, n_columns))
         self._make_tables()
 

@@ -1,5 +1,6 @@
 """Networks whose units move, as experts: they are trained on each event and on past ones."""
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels.columns import ABSENT
-from iln_stream.kernels.network_events import learn_network, predict_network, sensitivity
+from iln_stream.kernels.network_events import learn_networks, predict_networks, sensitivity
 from iln_stream.kernels.networks import (
     LONG,
     SEGMENTS,
@@ -41,7 +42,7 @@ from iln_stream.kernels.vectors import WIDE_LANES
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
-from iln_stream.learners.infinite_layer.part import Part, require_fields
+from iln_stream.learners.infinite_layer.part import Part, aligned, require_fields
 from iln_stream.learners.infinite_layer.target import Target
 from iln_stream.state import ArrayBlock, all_finite
 
@@ -98,8 +99,8 @@ class ReplayRing(Part):
         self.ring = tuple(
             Ring(self._rows, self._targets, self.origins, self.record, self._delays, self._weights)
         )
-        self.inputs = np.zeros((3, L, WIDE_LANES), np.float32)
-        self._values = np.zeros((L, WIDE_LANES), np.float32)
+        self.inputs = aligned(np.zeros((3, L, WIDE_LANES), np.float32))
+        self.values = aligned(np.zeros((L, WIDE_LANES), np.float32))
 
     def __len__(self) -> int:
         """Number of events kept."""
@@ -133,9 +134,9 @@ class ReplayRing(Part):
         d = self.n_columns - N_LAGS
         if d > self._rows.shape[1]:
             d = max(d, int(GROWTH * self._rows.shape[1]))
-            rows = np.zeros((len(self._rows), -(-d // GRAIN) * GRAIN), np.float32)
+            width = -(-d // GRAIN) * GRAIN
+            rows = aligned(np.broadcast_to(MISSING, (len(self._rows), width)))
             rows[:, : self._rows.shape[1]] = self._rows
-            rows[:, self._rows.shape[1] :] = MISSING
             self._rows = rows
         self._make_views()
 
@@ -144,7 +145,7 @@ class ReplayRing(Part):
 
         Its last targets are those before the last `delay` ones.
         """
-        encode_next(self.ring, self.encoding, row, delay, self._values, self.inputs)
+        encode_next(self.ring, self.encoding, row, delay, self.values, self.inputs)
 
     def put(
         self,
@@ -159,13 +160,17 @@ class ReplayRing(Part):
 
         `delay` events were stored since it was predicted.
         """
+        self.make_room(delay, weight)
+        put_event(self.ring, self.encoding, row, y, delay, weight, stats, target)
+
+    def make_room(self, delay: int, weight: float) -> None:
+        """Make room for the delays of all events, or their weights, if this is the first one."""
         if weight != 1.0 and not len(self._weights):
             self._weights = np.ones(len(self._targets))
             self._make_views()
         if delay and not len(self._delays):
             self._delays = np.zeros(len(self._targets), np.int32)
             self._make_views()
-        put_event(self.ring, self.encoding, row, y, delay, weight, stats, target)
 
     def frozen(self) -> dict[str, Any]:
         """Return how inputs are encoded, with the last targets as they are now."""
@@ -252,7 +257,7 @@ class ReplayRing(Part):
         if not self.is_whole:
             self._targets = np.zeros(RECENT)
         N, d = len(self._targets), self.n_columns - N_LAGS
-        self._rows = np.full((N, -(-d // GRAIN) * GRAIN), MISSING, np.float32)
+        self._rows = aligned(np.broadcast_to(MISSING, (N, -(-d // GRAIN) * GRAIN)))
         self._full = {}
         late = any("delays" in events for events in state["events"])
         self._delays = np.zeros(N if late else 0, np.int32)
@@ -348,7 +353,7 @@ class ReplayedNetwork(Part):
         self._ring = ring
         self.key = np.array([key], np.uint64)
         S = n_fixed(shape) + ring.n_columns * n_of_column(shape)
-        self.parameters = np.zeros((5, S), np.float32)
+        self.parameters = aligned(np.zeros((5, S), np.float32))
         self.record = np.zeros(1)
         self._make_scratch()
 
@@ -356,9 +361,10 @@ class ReplayedNetwork(Part):
         S = self.parameters.shape[1]
         L = (S - n_fixed(self.shape)) // n_of_column(self.shape)
         self._network = Network(self.parameters, self.record, self.key)
-        self._scratch = np.zeros(n_scratch(self.shape, L), np.float32)
+        self._scratch = aligned(np.zeros(n_scratch(self.shape, L), np.float32))
         # numba recognises plain tuples faster than named ones.
         self._plain = tuple(self.shape), tuple(self._network)
+        self.plain = *self._plain, self._rows, self._scratch
 
     @property
     def steps(self) -> int:
@@ -376,15 +382,10 @@ class ReplayedNetwork(Part):
     def widen(self, n_columns: int) -> None:
         """Append columns of inputs; the ring gets them first."""
         more = n_columns * n_of_column(self.shape)
-        self.parameters = np.pad(self.parameters, [(0, 0), (0, more)])
+        self.parameters = aligned(np.pad(self.parameters, [(0, 0), (0, more)]))
         self._make_scratch()
         if self.record[STEPS] == 0.0:  # false for nan, which heals later
             self.begin()
-
-    def predict(self, p: NDArray[np.float64]) -> None:
-        """Write the predictions at the ring's inputs into p (n,), as scaled targets."""
-        ring = self._ring
-        predict_network(*self._plain, self._rows, ring.encoding, ring.inputs, self._scratch, p)
 
     def frozen(self) -> list[dict[str, Any]]:
         """Return the weights of each of its predictions."""
@@ -406,10 +407,6 @@ class ReplayedNetwork(Part):
                 }
             )
         return found
-
-    def learn(self, target: NDArray[np.float64]) -> None:
-        """Take one step on the ring's newest event and on draws; `target` (47, 1) is its scale."""
-        learn_network(*self._plain, self._ring.ring, self._ring.encoding, target, self._scratch)
 
     def sensitivity(self) -> NDArray[np.float64]:
         """Return the mean squared slope along each input's deviations, (d,), over recent events."""
@@ -491,25 +488,28 @@ class ReplayedNetworks(Expert):
         )
         self.wakes_at = WAKES_AT
         self.asleep = True
+        self._gather()
+
+    def _gather(self) -> None:
+        self._plain = tuple(network.plain for network in self.networks.values())
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, with weights 0 unless they are the first."""
         self.ring.widen(n_columns)
         for network in self.networks.values():
             network.widen(n_columns)
+        self._gather()
 
     def predict(self, event: Observation, p: Vector) -> None:
         """Write each network's predictions to p."""
-        n = self.ring.record[EVENTS]
-        if n == 0.0 or not np.isfinite(n):
+        ring, n = self.ring, float(self.ring.record[EVENTS])
+        if n == 0.0 or not math.isfinite(n):
             p[:] = n - n  # 0, or nan
             return
-        self.ring.look(event.row, event.delay)
-        first = 0
-        for network in self.networks.values():
-            last = first + len(network.ends)
-            network.predict(p[first:last])
-            first = last
+        predict_networks(
+            self._plain, ring.ring, ring.encoding, event.row, event.delay, ring.values,
+            ring.inputs, p,
+        )  # fmt: skip
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         networks = [form for network in self.networks.values() for form in network.frozen()]
@@ -517,14 +517,17 @@ class ReplayedNetworks(Expert):
 
     def learn(self, event: Observation, t: float, p: Vector) -> None:
         """Store the event, whose target is already in the memory, and take a step."""
-        memory = self.memory
+        memory, ring = self.memory, self.ring
         y = float(memory.y[(memory.n - 1) % len(memory.y)])
-        self.ring.put(event.row, y, self.inputs.stats, self.target.stats, event.delay, event.weight)
-        n = self.ring.n
-        for network in self.networks.values():
-            if n == 1 and not network.parameters.any():
+        ring.make_room(event.delay, event.weight)
+        learn_networks(
+            self._plain, ring.ring, ring.encoding, event.row, y, event.delay, event.weight,
+            self.inputs.stats, self.target.stats,
+        )  # fmt: skip
+        n = ring.n
+        for network in self.networks.values() if n == 1 else ():
+            if not network.parameters.any():
                 network.begin()  # no input came with the first event
-            network.learn(self.target.stats)
         self.asleep = n < self.wakes_at
 
     def relevance(self, weights: Vector) -> Vector:
@@ -578,4 +581,5 @@ class ReplayedNetworks(Expert):
         require_fields(type(self).__name__, state["networks"], self.networks)
         for name, network in self.networks.items():
             network.restore(state["networks"][name])
+        self._gather()
         self.asleep = self.ring.n < self.wakes_at

@@ -24,6 +24,7 @@ from iln_stream.kernels.ridges import (
 )
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 from iln_stream.learners.infinite_layer.memory import Memory
+from iln_stream.learners.infinite_layer.part import aligned
 from iln_stream.state import all_finite
 
 ACTIVATIONS = ("cos", "relu")
@@ -143,7 +144,7 @@ class RLSState(NamedTuple):
         return RLSState(
             np.pad(self.omega, [(0, d - len(self.omega)), (0, 0)]),
             self.b,
-            cache_aligned_copy(np.concatenate([self.P, fresh])),
+            aligned(np.concatenate([self.P, fresh])),
             np.pad(self.pending, [(0, 0), (0, more)]),
             np.pad(self.theta, [(0, 0)] * (self.theta.ndim - 1) + [(0, more)]),
             self.record,
@@ -197,7 +198,7 @@ class RLSBank(Expert):
         self._reset_linear()
         self.omega = np.zeros((K, d, n_units), np.float32)
         self.b = np.zeros((K, n_units), np.float32)
-        self.P = cache_aligned_copy(np.tile(initial_covariance(D, self.ridge), (K, 1)))
+        self.P = aligned(np.tile(initial_covariance(D, self.ridge), (K, 1)))
         self.pending = np.zeros((K, WAITING, D))
         self.theta = np.zeros((K, D))
         # Of each predictor: rows learned, mean |error|, and the scale, number and factors of the
@@ -214,9 +215,9 @@ class RLSBank(Expert):
 
     def _make_scratch(self) -> None:
         K, D = len(self.theta), self.theta.shape[-1]
-        self._u = np.zeros((K, self.n_units), np.float32)
-        self.phi = np.zeros((K, D))
-        self._gain = np.zeros(D)
+        self._u = aligned(np.zeros((K, self.n_units), np.float32))
+        self.phi = aligned(np.zeros((K, D)))
+        self._gain = aligned(np.zeros(D))
 
     def widen(self, n_columns: int) -> None:
         """Append columns to v; new ones have weight 0, and no unit uses them yet."""
@@ -226,8 +227,7 @@ class RLSBank(Expert):
                      for k in range(K))  # fmt: skip
         wider = [solution.widened(d + n_columns, D, self.ridge) for solution in solutions]
         for name, arrays in zip(RLSState._fields, zip(*wider, strict=True), strict=True):
-            setattr(self, name, np.stack(arrays))
-        self.P = cache_aligned_copy(self.P)
+            setattr(self, name, aligned(np.stack(arrays)))
         self.linear = np.pad(self.linear, [(0, 0), (0, n_columns)], constant_values=1.0)
         self._make_scratch()
 
@@ -270,7 +270,7 @@ class RLSBank(Expert):
     def untrained(self, units: Units) -> RLSState:
         """Return an untrained predictor with these units."""
         D = self.theta.shape[-1]
-        P, pending = cache_aligned_copy(initial_covariance(D, self.ridge)), np.zeros((WAITING, D))
+        P, pending = aligned(initial_covariance(D, self.ridge)), aligned(np.zeros((WAITING, D)))
         return RLSState(*units, P, pending, np.zeros(self.theta.shape[1:]), untrained_record())
 
     def replay(
@@ -286,7 +286,6 @@ class RLSBank(Expert):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
-        self.P = cache_aligned_copy(self.P)
         self._make_scratch()
 
     def covariance(self, k: int) -> NDArray[np.float64]:
@@ -338,15 +337,6 @@ def initial_covariance(D: int, ridge: float = RIDGE) -> NDArray[np.float64]:
     for i in range(D):
         P[row_start(i) + i] = 1.0 / ridge
     return P
-
-
-def cache_aligned_copy(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a copy aligned to a cache line, so that a wide vector load touches only one line."""
-    buffer = np.empty(values.nbytes + 64, np.uint8)
-    first = -buffer.ctypes.data % 64
-    copy = buffer[first : first + values.nbytes].view(np.float64).reshape(values.shape)
-    copy[:] = values
-    return copy
 
 
 def untrained_record() -> NDArray[np.float64]:

@@ -51,7 +51,8 @@ class SleepingExperts(Expert):
     def __init__(self, experts: Mapping[str, Sleeper]) -> None:
         self.experts = dict(experts)
         self.names = tuple(name for expert in experts.values() for name in expert.names)
-        _, self._places = allocate_predictions(list(experts.values()))
+        _, places = allocate_predictions(list(experts.values()))
+        self._members = list(zip(experts.values(), places, strict=True))
         self.resting = False
         self.share = 1.0  # of the weight, over about the last 1,000 events
         self.n_learned = 0  # events, since they began
@@ -63,7 +64,7 @@ class SleepingExperts(Expert):
         if self.resting:
             return True
         asleep: NDArray[np.bool_] | None = None
-        for expert, place in zip(self.experts.values(), self._places, strict=True):
+        for expert, place in self._members:
             if expert.asleep is not False:
                 asleep = np.zeros(len(self.names), bool) if asleep is None else asleep
                 asleep[place] = expert.asleep
@@ -71,7 +72,7 @@ class SleepingExperts(Expert):
 
     def owners(self, which: NDArray[np.bool_]) -> Iterator[tuple[Expert, NDArray[np.bool_]]]:
         """Yield the experts that made the marked predictions, and which of theirs are marked."""
-        for expert, place in zip(self.experts.values(), self._places, strict=True):
+        for expert, place in self._members:
             if which[place].any():
                 yield from expert.owners(which[place])
 
@@ -89,7 +90,7 @@ class SleepingExperts(Expert):
         if self.resting:
             p[:] = 0.0
             return
-        for expert, place in zip(self.experts.values(), self._places, strict=True):
+        for expert, place in self._members:
             expert.predict(event, p[place])
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
@@ -99,7 +100,7 @@ class SleepingExperts(Expert):
         """Let the experts learn, unless they rest."""
         if self.resting:
             return
-        for expert, place in zip(self.experts.values(), self._places, strict=True):
+        for expert, place in self._members:
             expert.learn(event, t, p[place])
         self.n_learned += 1
 

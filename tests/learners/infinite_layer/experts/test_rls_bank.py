@@ -8,11 +8,11 @@ from iln_stream.learners.infinite_layer.experts.rls_bank import (
     RIDGE,
     RLSBank,
     RLSSpec,
-    cache_aligned_copy,
     initial_covariance,
     padded_size,
     untrained_record,
 )
+from iln_stream.learners.infinite_layer.part import aligned
 
 
 class Recursion:
@@ -112,7 +112,7 @@ def test_forgetting_does_not_wind_up():
 def test_aligned_copies_are_equal_and_aligned():
     """A covariance begins at a line of the cache, wherever the original lies in memory."""
     for values in (np.arange(7.0), np.arange(12.0).reshape(3, 4)[:, 1:]):
-        copy = cache_aligned_copy(values)
+        copy = aligned(values)
         assert (copy == values).all()
         assert copy.ctypes.data % 64 == 0
 
