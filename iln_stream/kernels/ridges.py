@@ -120,18 +120,16 @@ def product(P, phi, k):  # type: ignore[no-untyped-def]
         f0, f1, f2, f3 = phi[i], phi[i + 1], phi[i + 2], phi[i + 3]
         t0 = t1 = t2 = t3 = 0.0
         for j in range(n):
-            f = phi[j]
-            t0 += r0[j] * f
-            t1 += r1[j] * f
-            t2 += r2[j] * f
-            t3 += r3[j] * f
+            t0 += r0[j] * phi[j]
+            t1 += r1[j] * phi[j]
+            t2 += r2[j] * phi[j]
+            t3 += r3[j] * phi[j]
             k[j] += (r0[j] * f0 + r1[j] * f1) + (r2[j] * f2 + r3[j] * f3)
-        for j in range(n, n + BLOCK):
-            f = phi[j]
-            t0 += P[o0 + j] * f
-            t1 += P[o1 + j] * f
-            t2 += P[o2 + j] * f
-            t3 += P[o3 + j] * f
+        # Slices: loads at indices that may be negative, for all numba knows, would be gathers.
+        r0, r1, r2, r3 = P[o0 + n : o1], P[o1 + n : o2], P[o2 + n : o3], P[o3 + n :]
+        block = k[n : n + BLOCK]
+        for j in range(block.shape[0]):
+            block[j] += (r0[j] * f0 + r1[j] * f1) + (r2[j] * f2 + r3[j] * f3)
         k[i] += t0
         k[i + 1] += t1
         k[i + 2] += t2
