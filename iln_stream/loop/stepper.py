@@ -53,9 +53,9 @@ class Stepper:
         self._report = _nothing_to_report if reporter is None else reporter.report
         self.n_without_token = 0
 
-        many: Any = learner if hasattr(type(learner), "learn_in_a_row") else None
         weighs_classes = weigh is not None and weigh.of_class
-        self._many: LearnsInARow | None = None if details or weighs_classes else many
+        one_by_one = details or weighs_classes or not _is_whole(type(learner))
+        self._many: LearnsInARow | None = None if one_by_one else learner
 
     @property
     def learns_in_a_row(self) -> bool:
@@ -194,6 +194,13 @@ class Stepper:
             # The event was learned, so it must not become a dead letter.
             log.warning("the learner's report failed: %r", error)
         return self.task.loss(y_pred, y) if loss is None else loss, flags
+
+
+def _is_whole(kind: type) -> bool:
+    """Return whether one class defines all that `learn_in_a_row` stands for, and no heir a part."""
+    names = ("learn_in_a_row", "predict_one", "learn_one", "report")
+    by = {next((each for each in kind.__mro__ if name in vars(each)), None) for name in names}
+    return len(by) == 1 and by != {None}
 
 
 def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:

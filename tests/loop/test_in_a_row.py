@@ -167,3 +167,20 @@ def test_a_listener_sees_the_learner_after_each_step():
         ListSource([event(i) for i in range(40)]), learner, [looks], decoder=decoder
     ).run()
     assert looks.seen == [*range(1, 41)]
+
+
+class Doubling(InfiniteLayerRegressor):
+    """Learns twice the label."""
+
+    def learn_one(self, x, y, w=1.0):
+        super().learn_one(x, 2 * y, w)
+
+
+def test_a_learner_of_ones_own():
+    """A subclass's own `learn_one` is called for each event."""
+    heard, learner = Heard(), Doubling("fast", seed=1)
+    heard.most_steps = MOST_IN_A_ROW
+    decoder = MappedDecoder(FieldMapping(target="y"), parse_json)
+    records = [Record(i, b'{"a": 1, "b": 2, "y": 3}', LIST) for i in range(20)]
+    PrequentialLoop(ListSource(records), learner, [heard], decoder=decoder).run()
+    assert heard.steps[-1].y_pred == 6.0
