@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from math import inf
 
 from iln_stream.errors import RefusedError
-from iln_stream.loop.step import Listener, Step
+from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
 
 _FEW, _MOST = 0.01, 0.9
 """Shares of events that are older than the event before: what is warned of, and what is refused."""
@@ -24,6 +24,8 @@ class EventOrder(Listener):
     If it `refuses`, a stream that runs backwards ends the run, as a file can be sorted. If it is of
     `one_series`, so does a stream whose times are those of several series.
     """
+
+    most_steps = MOST_IN_A_ROW
 
     def __init__(self, name: str, *, refuses: bool = True, one_series: bool = False) -> None:
         self.name = name
@@ -49,8 +51,8 @@ class EventOrder(Listener):
             super().on_steps(steps)
         elif max(before[1], self._passed) <= times[0] and times == sorted(times):
             self.n += len(times)
-            self.last = max(self.last or times[-1], times[-1])
-            self._passed = times[-2] if len(times) > 1 else before[1]
+            self.last = times[-1] if self.last is None else max(self.last, times[-1])
+            self._passed = max(self._passed, times[-2] if len(times) > 1 else before[1])
             self._before = steps[-1].offset, times[-1]
         else:
             super().on_steps(steps)

@@ -80,7 +80,7 @@ class LearningCheck(Listener):
     def on_steps(self, steps: Sequence[Step]) -> None:
         """Note the steps."""
         self._steps.extend(steps)
-        if len(self._steps) >= _BATCH:
+        while len(self._steps) >= _BATCH:
             self.check()
 
     def check(self, *, at_end: bool = False) -> None:
@@ -92,7 +92,7 @@ class LearningCheck(Listener):
             When a file runs backwards, or a series is several; see `EventOrder.check`.
 
         """
-        steps, self._steps = self._steps, []
+        steps, self._steps = self._steps[:_BATCH], self._steps[_BATCH:]
         labels = [step.y for step in steps if step.y is not None]
         self.n_learned += len(labels)
         if self._labels is not None:

@@ -69,8 +69,8 @@ class PrequentialLoop:
     """Feeds one source to one learner and reports every step to listeners.
 
     For each record, in strict offset order, it decodes and predicts; only then it learns the label,
-    if there is one, and scores that prediction. Where nobody looks at the learner in between, many
-    events are decoded first and learned in a row. A record that can't be decoded, predicted or
+    if there is one, and scores that prediction. Events may be learned in a row before listeners
+    hear of them: see `Listener`. A record that can't be decoded, predicted or
     learned is a dead letter, and the loop continues. Outputs and listeners get the result of a
     record exactly once: a step, a dead letter, a repeat, a skipped record or a command; with late
     labels also steps and dead letters of earlier events, or nothing yet. Then the loop reports the
@@ -101,9 +101,10 @@ class PrequentialLoop:
         Turns records into examples. None: records are events of the form `{"x": ..., "y": ...}`.
         If its `takes_key` is true, the record's key is a third argument.
         If it has a method `accept`, the loop calls it with the time, id and label of each event
-        that it learned or predicted; not for repeats, late labels and dead letters, and not if
-        `remembers` is false. If it has a method `label`, the loop calls it with the id of an event
-        and its late label.
+        that it learned or predicted; not for repeats, late labels and dead letters. If it has a
+        method `label`, the loop calls it with the id of an event and its late label. If its
+        `remembers` is false, records may be read before earlier events are learned, and of events
+        learned in a row it is told some, the last among them.
     details
         Computes additions to a prediction, such as intervals: called with the inputs of each event
         after it was predicted and before it is learned. None: nothing.
@@ -154,15 +155,12 @@ class PrequentialLoop:
         self._keyed = _keyed(self._decode)
         self._labels = labels
         self._keyed_labels = None if labels is None else _keyed(labels.decode)
-        remembers = getattr(self._decode, "remembers", True)
-        self._accept: Callable[..., None] | None = (
-            getattr(self._decode, "accept", None) if remembers else None
-        )
+        self._accept: Callable[..., None] | None = getattr(self._decode, "accept", None)
         self._late_label: Callable[..., None] | None = getattr(self._decode, "label", None)
         self.stepper = Stepper(learner, self.task, details, weights)
-        self._reads_ahead = late is None and labels is None and self._accept is None
+        remembers = getattr(self._decode, "remembers", self._accept is not None)
+        self._reads_ahead = late is None and labels is None and not remembers
         self._notes = recent_ids is not None or self._accept is not None
-        self._on_step: Sequence[Callable[[Step], None]] = ()
         self._last_offsets: dict[StreamPartition, int] = {}
         self._polled: Sequence[Record] = ()  # of which some may be left to handle
         self._key_name = key_name
@@ -178,7 +176,10 @@ class PrequentialLoop:
         self.at_end = False
 
     def stop(self) -> None:
-        """End the loop after the current event. Safe from a signal handler or another thread."""
+        """End the loop after the current event, or those that are learned in a row with it.
+
+        Safe from a signal handler or another thread.
+        """
         self._stopping = True
 
     def n_in_hand(self, *, labels: bool = False) -> int:
@@ -190,7 +191,7 @@ class PrequentialLoop:
         for record in reversed(self._polled):
             n += (record.origin.stream != self.source.stream) == labels
             if record.offset <= last_offsets.get(record.origin, -1):
-                break  # the one that was begun last, which may not be finished
+                break  # the one that was read last; it, and a row before it, may not be learned
         return n
 
     def run(self, poll_timeout: float = 0.5) -> None:
@@ -224,87 +225,110 @@ class PrequentialLoop:
         Usual events are read until there is no room for more, or another record comes; then they
         are learned in a row.
         """
-        self._on_step = [listener.on_step for listener in self.listeners]
-        last_offsets = self._last_offsets
-        batch: list[tuple[Record, _Read]] = []
-        ids: set[str] = set()
-        room = self._room()
+        row: list[tuple[Record, Example]] = []
+        ids: set[str | None] = set()
+        room, recent = self._room(), self.recent_ids
         for record in records:
             if self._stopping:
                 break
-            if record.offset <= last_offsets.get(record.origin, -1):
-                raise self._disorder(record)
-            last_offsets[record.origin] = record.offset
             read = self._read(record)
-            batch.append((record, read))
-            is_usual = (
+            if (
                 room > 1
                 and type(read) is Example
                 and self.stepper.is_usual(read)
-                and (read.id is None or self.recent_ids is None or self._is_new(read.id, ids))
-            )
-            if is_usual and len(batch) < room:
-                continue
-            self._settle(batch, len(batch) - (not is_usual))
-            batch, ids, room = [], set(), self._room()
-        if batch:
-            self._settle(batch, len(batch))
+                and (
+                    read.id is None
+                    or recent is None
+                    or not (read.id in ids or recent.knows(read.id))
+                )
+            ):
+                ids.add(read.id)
+                row.append((record, read))
+                if len(row) < room:
+                    continue
+                self._settle(row)
+            else:
+                self._settle(row, (record, read))
+            if row:
+                row, ids = [], set()
+            room = self._room()
+        if row:
+            self._settle(row)
 
     def _room(self) -> int:
         """Return how many events may be learned before listeners and checkpoint hear of them."""
-        at_first = self._n_failed_at_first is not None
-        if at_first or not (self._reads_ahead and self.stepper.learns_in_a_row):
+        if not self._reads_ahead or self._n_failed_at_first is not None:
+            return 1
+        if not self.stepper.takes_rows:
             return 1
         room = min((each.most_steps for each in self.listeners), default=MOST_IN_A_ROW)
         return room if self.checkpoint is None else min(room, self.checkpoint.n_until_due)
 
-    def _is_new(self, event_id: str, ids: set[str]) -> bool:
-        """Return whether an id is not known, and not one of these, to which it is added."""
-        assert self.recent_ids is not None
-        is_new = event_id not in ids and not self.recent_ids.knows(event_id)
-        ids.add(event_id)
-        return is_new
-
     def _read(self, record: Record) -> _Read:
-        """Return what a record is, or the error that it can't be read with."""
-        payload = record.payload
+        """Return what a record is; it is an error that is raised once those before are learned."""
+        offset, origin, payload = record.offset, record.origin, record.payload
+        if offset <= self._last_offsets.get(origin, -1):
+            return self._disorder(record)
+        self._last_offsets[origin] = offset
         if type(payload) is bytes and payload.startswith(MARK):  # as `is_command` does
             return _Apart.COMMAND
-        if self._forgets is not None and self._forgets(record):
-            return _Apart.FORGOTTEN
-        decode, keyed = self._decode, self._keyed
-        if self._labels is not None and record.origin.stream == self._labels.stream:
-            decode, keyed = self._labels.decode, self._keyed_labels
         try:
+            if self._forgets is not None and self._forgets(record):
+                return _Apart.FORGOTTEN
+            decode, keyed = self._decode, self._keyed
+            if self._labels is not None and origin.stream == self._labels.stream:
+                decode, keyed = self._labels.decode, self._keyed_labels
             if keyed is not None:
                 example = keyed(payload, record.timestamp, record.key)
             else:
                 example = decode(payload, record.timestamp)
-        except (SourceError, ContenderError, StateError):
-            raise  # the record may be good, but can't be read now
+            if self._key_name is not None and record.key is not None and example.x is not None:
+                example.x[f"{self._key_name}={record.key}"] = 1.0
         except Exception as error:
             return error
-        if self._key_name is not None and record.key is not None and example.x is not None:
-            example.x[f"{self._key_name}={record.key}"] = 1.0
         return example
 
-    def _settle(self, batch: Sequence[tuple[Record, _Read]], n_usual: int) -> None:
-        """Learn the first records, usual events, in a row; handle others; report all as done."""
-        steps: Sequence[Step] = ()
-        if n_usual:
-            steps = self.stepper.steps(batch[:n_usual])
-            self._failures_in_a_row = 0
-            for step in steps:
-                if step.event_id is not None:
-                    self._note(step)
-            for listener in self.listeners:
-                listener.on_steps(steps)
-        for record, read in batch[len(steps) :]:
-            self._handle(record, read)
+    def _settle(
+        self, row: Sequence[tuple[Record, Example]], other: tuple[Record, _Read] | None = None
+    ) -> None:
+        """Learn usual events in a row, then handle another record; report all as done."""
+        done = 0
+        while done < len(row):
+            steps = self._learn_in_a_row(row[done:])
+            done += len(steps)
+            # One by one: what the learner can't take, and all the rest if there is more of it.
+            for record, example in row[done : done + 1] if steps else row[done:]:
+                self._handle(record, example)
+                done += 1
+        records = [record for record, _ in row]
+        if other is not None:
+            self._handle(*other)
+            records.append(other[0])
         if self.checkpoint is not None:
-            self.checkpoint.passed([record for record, _ in batch])
+            self.checkpoint.passed(records)
         if self._n_failed_at_first and self._fails_at_first(_MOST_FAILURES_AT_FIRST):
             raise self._nothing_learned()
+
+    def _learn_in_a_row(self, row: Sequence[tuple[Record, Example]]) -> Sequence[Step]:
+        """Return the steps of the first events, which may be none."""
+        try:
+            steps = self.stepper.steps(row)
+        except Exception as error:  # some may be learned, nobody knows which
+            raise LearnerError(
+                f"the learner failed in a row of events, the first at offset {row[0][0].offset}: "
+                f"{error!r}"
+            ) from error
+        if not steps:
+            return ()
+        self._failures_in_a_row = 0
+        for step in steps:
+            if step.event_id is not None:
+                self._note(step)
+        if timed := [step for step in steps if step.time is not None]:
+            self._note(timed[-1])
+        for listener in self.listeners:
+            listener.on_steps(steps)
+        return steps
 
     def _handle(self, record: Record, read: _Read) -> None:
         """Do what a record asks for, and report the result to listeners."""
@@ -316,24 +340,25 @@ class PrequentialLoop:
                 listener.on_forgotten(record.origin, record.offset)
             return
         outcomes: list[Step | DeadLetter] = []
-        error = read if isinstance(read, Exception) else None
+        error: Exception | None = None
         is_repeat = False
-        if isinstance(read, Example):
-            try:
-                is_repeat = not self._learn(record, read, outcomes)
-            except (SourceError, ContenderError, StateError):
-                raise  # the record may be good, but can't be learned now
-            except Exception as raised:
-                # A learner may raise any error; the event must not be lost.
-                error = raised
+        try:
+            if isinstance(read, Exception):
+                raise read
+            is_repeat = not self._learn(record, read, outcomes)
+        except (SourceError, ContenderError, StateError):
+            raise  # the record may be good, but can't be read or learned now
+        except Exception as raised:
+            # A learner may raise any error; the event must not be lost.
+            error = raised
         for outcome in outcomes:
             if isinstance(outcome, DeadLetter):
                 self._send(outcome)
                 continue
             if self._notes:
                 self._note(outcome)
-            for on_step in self._on_step:
-                on_step(outcome)
+            for listener in self.listeners:
+                listener.on_step(outcome)
         if isinstance(error, SkippedError):
             for listener in self.listeners:
                 listener.on_skipped(record.origin, record.offset)

@@ -153,7 +153,7 @@ class DailyRhythm:
 
     def add(self, errors: Iterable[tuple[float, float]]) -> None:
         """Add times and errors; one thread at a time may, while others read."""
-        hour, n, total = -1, 0, 0.0
+        hour, n, total = None, 0, 0.0
         for time, error in errors:
             if (now := int(time // 3600)) != hour:
                 self._keep(hour, n, total)
@@ -162,8 +162,8 @@ class DailyRhythm:
             total += error
         self._keep(hour, n, total)
 
-    def _keep(self, hour: int, n: int, total: float) -> None:
-        if n:
+    def _keep(self, hour: int | None, n: int, total: float) -> None:
+        if hour is not None:
             self.hours[hour] = n, total
         if len(self.hours) > 8 * 24:
             del self.hours[min(self.hours)]

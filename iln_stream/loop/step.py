@@ -82,8 +82,8 @@ class LearnsInARow(Protocol):
     ) -> tuple[list[float], list[float]]:
         """Predict and learn the first of these events, each before the next.
 
-        Returns the predictions and what `report` would return as losses, for as many events as it
-        could take, which may be none.
+        Returns the predictions and what `report` would return as losses, without flags, for as
+        many events as it could take, which may be none. An error ends the run.
         """
         ...
 

@@ -52,13 +52,13 @@ class Stepper:
         reporter = find_reporter(learner)
         self._report = _nothing_to_report if reporter is None else reporter.report
         self.n_without_token = 0
-
         weighs_classes = weigh is not None and weigh.of_class
-        one_by_one = details or weighs_classes or not _is_whole(type(learner))
-        self._many: LearnsInARow | None = None if one_by_one else learner
+        one_by_one = details is not None or weighs_classes or task.ready is not float
+        is_able = not one_by_one and _is_whole(type(learner))
+        self._many: LearnsInARow | None = learner if is_able else None
 
     @property
-    def learns_in_a_row(self) -> bool:
+    def takes_rows(self) -> bool:
         """Whether `steps` takes less time than `step` for each event."""
         return self._many is not None and self._many.learns_in_a_row
 
@@ -78,6 +78,8 @@ class Stepper:
         started = perf_counter()
         y = [example.y for _, example in events]
         found = self._many.learn_in_a_row([example.x for _, example in events], y)
+        if not all(map(isfinite, found[0])):
+            raise ArithmeticError("it predicted a number that is not finite")
         ended = perf_counter()
         seconds = (ended - started) / max(len(found[0]), 1)
         return [
@@ -198,7 +200,7 @@ class Stepper:
 
 def _is_whole(kind: type) -> bool:
     """Return whether one class defines all that `learn_in_a_row` stands for, and no heir a part."""
-    names = ("learn_in_a_row", "predict_one", "learn_one", "report")
+    names = ("learns_in_a_row", "learn_in_a_row", "predict_one", "learn_one", "report")
     by = {next((each for each in kind.__mro__ if name in vars(each)), None) for name in names}
     return len(by) == 1 and by != {None}
 

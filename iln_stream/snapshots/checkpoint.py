@@ -174,8 +174,9 @@ class Checkpoint:
 
     @property
     def n_until_due(self) -> int:
-        """Number of records until the next checkpoint; at least 1, as the last may be late."""
-        return max(self._every_events - self._n_since, 1)
+        """Number of records until the next checkpoint, if the last one is stored by then."""
+        left = self._every_events - self._n_since
+        return left if left > 0 else self._every_events
 
     def passed(self, records: Sequence[Record]) -> None:
         """Note that records are done and that the outputs have their results."""

@@ -2,16 +2,19 @@
 
 import json
 import random
+from decimal import Decimal
 from hashlib import sha256
 
 import pytest
 from support.heard import Heard
 from support.list_source import LIST, ListSource
 
+from iln_stream.errors import IlnError, SourceError
 from iln_stream.learners import InfiniteLayerRegressor
 from iln_stream.loop import (
     MOST_IN_A_ROW,
     EventWeights,
+    LearnerError,
     Listener,
     PrequentialLoop,
     RecentIds,
@@ -148,6 +151,58 @@ def event(i):
     return Record(i, json.dumps({"a": i % 7, "b": i % 5, "y": i % 7}).encode(), LIST)
 
 
+def run_mapped(records, learner=None, **options):
+    """Run a loop in which nobody looks at the learner; return what is heard, and the error."""
+    heard = Heard()
+    heard.most_steps = MOST_IN_A_ROW
+    options = {"decoder": MappedDecoder(FieldMapping(target="y"), parse_json), **options}
+    loop = PrequentialLoop(
+        ListSource(records, batch=60), learner or InfiniteLayerRegressor("fast", seed=1), [heard],
+        **options,
+    )  # fmt: skip
+    try:
+        loop.run()
+    except IlnError as error:
+        return heard, error
+    return heard, None
+
+
+class Wrong(MappedDecoder):
+    """Makes inputs that are no numbers of records with a null, and can't read those with an e."""
+
+    def __call__(self, payload, written, key=None):
+        example = super().__call__(payload, written, key)
+        if b"null" in payload:
+            return example._replace(x={"a": Decimal("NaN"), "b": 1.0})
+        if b'"e"' in payload:
+            raise SourceError("the registry is away")
+        return example
+
+
+def test_events_that_fail_are_dead_letters():
+    """Those before and after them in the row are learned; a hundred failures in a row end the run
+    although rows are shorter."""
+    decoder = Wrong(FieldMapping(target="y"), parse_json)
+    null = b'{"a": null, "b": 1, "y": 1}'
+    records = [event(i) if i % 10 else Record(i, null, LIST) for i in range(1, 60)]
+    heard, error = run_mapped(records, decoder=decoder)
+    assert (len(heard.steps), len(heard.letters), error) == (54, 5, None)
+    records = [event(i) if i < 10 else Record(i, null, LIST) for i in range(300)]
+    heard, error = run_mapped(records, decoder=decoder)
+    assert isinstance(error, LearnerError)
+    assert (len(heard.steps), len(heard.letters)) == (10, 100)
+
+
+def test_events_before_an_error_are_learned():
+    """They are told before the source's error, also one that comes when records are read ahead."""
+    decoder = Wrong(FieldMapping(target="y"), parse_json)
+    records = [*(event(i) for i in range(40)), Record(40, b'{"e": 1, "y": 1}', LIST)]
+    heard, error = run_mapped(records, decoder=decoder)
+    assert (len(heard.steps), str(error)) == (40, "the registry is away")
+    heard, error = run_mapped([*map(event, range(40)), event(39)])
+    assert (len(heard.steps), type(error)) == (40, SourceError)
+
+
 class Looks(Listener):
     """Notes how many events the learner has learned at each step."""
 
@@ -178,9 +233,6 @@ class Doubling(InfiniteLayerRegressor):
 
 def test_a_learner_of_ones_own():
     """A subclass's own `learn_one` is called for each event."""
-    heard, learner = Heard(), Doubling("fast", seed=1)
-    heard.most_steps = MOST_IN_A_ROW
-    decoder = MappedDecoder(FieldMapping(target="y"), parse_json)
     records = [Record(i, b'{"a": 1, "b": 2, "y": 3}', LIST) for i in range(20)]
-    PrequentialLoop(ListSource(records), learner, [heard], decoder=decoder).run()
+    heard, _ = run_mapped(records, Doubling("fast", seed=1))
     assert heard.steps[-1].y_pred == 6.0

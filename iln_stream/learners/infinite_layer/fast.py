@@ -678,11 +678,6 @@ class FastEngine(LateEngine):
                 learned += 1
         return predictions, units
 
-    @property
-    def learns_in_a_row(self) -> bool:
-        """Whether `learn_in_a_row` takes events."""
-        return self.fresh is None
-
     def learn_in_a_row(
         self, xs: Sequence[Mapping[Any, float]], y: Sequence[float]
     ) -> tuple[list[float], list[float]]:

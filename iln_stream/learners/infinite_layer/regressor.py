@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
@@ -458,7 +458,7 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
     @property
     def learns_in_a_row(self) -> bool:
         """Whether `learn_in_a_row` takes events: with profile `fast`, while labels come at once."""
-        return self._beginning is None and getattr(self._engine, "learns_in_a_row", False)
+        return self.profile == "fast" and self._engine.fresh is None and self._beginning is None
 
     def learn_in_a_row(
         self, xs: Sequence[Mapping[Any, float]], y: Sequence[float]
@@ -466,14 +466,14 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         """Predict and learn events, each before the next, as `predict_one` and `learn_one` do.
 
         With profile `fast` this takes half the time. It ends before the first event with a new
-        name, a hashed category, or an input that is not a finite number.
+        name, a hashed category, or an input or target that is not a finite number.
 
         Parameters
         ----------
         xs
             The inputs of each event.
         y
-            The targets, finite numbers.
+            The targets.
 
         Returns
         -------
@@ -492,15 +492,17 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         with self._turn:
             if not self.learns_in_a_row:
                 return [], []
-            n, engine = self._engine.n, cast("FastEngine", self._engine)
-            place, own = engine.inputs.columns.place, xs
-            if place is not self._categories.routing.plain or {*map(len, xs)} != {len(place)}:
-                own = [*takewhile(lambda x: self._with_hashed(x) is None, xs)]
-            predictions, units = engine.learn_in_a_row(own, y)
+            plain = list[Mapping[Any, float]]()
+            with suppress(Exception):  # `learn_one` says what is wrong with an event
+                for x, target in zip(xs, y, strict=True):
+                    if self._with_hashed(x) is not None or not math.isfinite(target):
+                        break
+                    plain.append(x)
+            engine = cast("FastEngine", self._engine)
+            predictions, units = engine.learn_in_a_row(plain, y)
             self._last_look = None
         scored = zip(predictions, y, units, strict=False)
-        errors = [(y_pred - target) / unit for y_pred, target, unit in scored]
-        errors[: n == 0] = [0.0] * (n == 0)  # as in `report`
+        errors = [(y_pred - target) / unit for y_pred, target, unit in scored]  # as in `report`
         return predictions, [error * error / 2 for error in errors]
 
     @property

@@ -60,18 +60,18 @@ class Columns:
         return row if row is not None else _fill(x, self._with(x)[0], self.absent)
 
     def rows(self, xs: Sequence[Mapping[Any, float]]) -> NDArray[np.float64]:
-        """Return the rows (m, d) of the first of these events: up to one with a new name.
+        """Return the rows (m, d) of the first events, and change nothing.
 
-        Or with an input that is not a finite number. Nothing changes.
+        They end before one with a new name, or an input that is not a finite number.
         """
         d, found = len(self.place), list[NDArray[np.float64]]()
         if self._take_all is not None and set(map(len, xs)) == {d}:  # as usual
-            with suppress(KeyError, TypeError, struct.error):
+            with suppress(Exception):
                 packed = b"".join(starmap(self._pack, map(self._take_all, xs)))
                 X = np.frombuffer(packed).reshape(-1, d)
                 if np.abs(X).max() <= LARGEST_INPUT:
                     return X
-        with suppress(ValueError):
+        with suppress(Exception):
             for x in takewhile(lambda x: x.keys() <= self.place.keys(), xs):
                 found.append(self.row(x))
         X = np.array(found).reshape(len(found), d)
