@@ -227,33 +227,33 @@ class PrequentialLoop:
         """
         row: list[tuple[Record, Example]] = []
         ids: set[str | None] = set()
+        handled: list[Record] = []
         room, recent = self._room(), self.recent_ids
         for record in records:
             if self._stopping:
                 break
             read = self._read(record)
-            if (
-                room > 1
-                and type(read) is Example
-                and self.stepper.is_usual(read)
-                and (
-                    read.id is None
-                    or recent is None
-                    or not (read.id in ids or recent.knows(read.id))
-                )
-            ):
-                ids.add(read.id)
-                row.append((record, read))
+            handled.append(record)
+            usual = None
+            if room > 1 and type(read) is Example and self.stepper.is_usual(read):
+                name = read.id
+                if recent is None or name is None or not (name in ids or recent.knows(name)):
+                    usual = read
+            if usual is not None:
+                ids.add(usual.id)
+                row.append((record, usual))
                 if len(row) < room:
                     continue
-                self._settle(row)
-            else:
-                self._settle(row, (record, read))
             if row:
+                self._learn_all(row)
                 row, ids = [], set()
-            room = self._room()
+            if usual is None:
+                self._handle(record, read)
+            self._passed(handled)
+            handled, room = [], self._room()
         if row:
-            self._settle(row)
+            self._learn_all(row)
+            self._passed(handled)
 
     def _room(self) -> int:
         """Return how many events may be learned before listeners and checkpoint hear of them."""
@@ -288,22 +288,19 @@ class PrequentialLoop:
             return error
         return example
 
-    def _settle(
-        self, row: Sequence[tuple[Record, Example]], other: tuple[Record, _Read] | None = None
-    ) -> None:
-        """Learn usual events in a row, then handle another record; report all as done."""
+    def _learn_all(self, row: Sequence[tuple[Record, Example]]) -> None:
+        """Learn usual events: in a row those that the learner takes, and others one by one."""
         done = 0
         while done < len(row):
             steps = self._learn_in_a_row(row[done:])
             done += len(steps)
-            # One by one: what the learner can't take, and all the rest if there is more of it.
+            # After two in a row that it does not take, the rest may be like them.
             for record, example in row[done : done + 1] if steps else row[done:]:
                 self._handle(record, example)
                 done += 1
-        records = [record for record, _ in row]
-        if other is not None:
-            self._handle(*other)
-            records.append(other[0])
+
+    def _passed(self, records: Sequence[Record]) -> None:
+        """Report records to the checkpoint; end the run if none of the first could be learned."""
         if self.checkpoint is not None:
             self.checkpoint.passed(records)
         if self._n_failed_at_first and self._fails_at_first(_MOST_FAILURES_AT_FIRST):
