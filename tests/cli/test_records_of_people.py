@@ -11,6 +11,7 @@ from operator import attrgetter
 
 import pytest
 from support.embedded_log import append
+from support.list_source import drained
 
 from iln_stream.errors import IlnWarning
 from iln_stream.loop import Regression
@@ -348,11 +349,7 @@ def agrees(settings):
     stream = source_stream(settings)
     mapping = mapping_of(settings, stream)
     decode = build_decoder(settings, stream, Regression())
-    records = []
-    source = stream.source()
-    while not source.exhausted:
-        records += source.poll(0.0)
-    payloads = [*map(attrgetter("payload"), records)]
+    payloads = [*map(attrgetter("payload"), drained(stream.source()))]
     if settings.where:
         where = Where(settings.where, settings.null_values)
         payloads = [*filter(where, payloads)]

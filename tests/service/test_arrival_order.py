@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from streams.test_sequencer import Partition
+from support.list_source import drained
 
 from iln_stream.errors import SnapshotError
 from iln_stream.service.recovery import ArrivalOrder
@@ -39,9 +40,7 @@ def partitions(positions, n=1_000, topic_id="a"):
 
 def all_of(order):
     """Return what is read, as partition and offset."""
-    records = []
-    while not order.source.exhausted:
-        records += [(each.origin, each.offset) for each in order.source.poll(0.01)]
+    records = [(each.origin, each.offset) for each in drained(order.source, 0.01)]
     order.source.close()
     return records
 

@@ -8,6 +8,7 @@ from typing import Any
 from iln_stream.service import Settings
 from iln_stream.streams import Appended, NewRecord, Record
 from iln_stream.streams.sqlite import SqliteAppender, SqliteLog
+from support.list_source import drained
 
 
 def append(
@@ -21,11 +22,8 @@ def append(
 
 def read(path: Path, topic: str = "events", partition: int = 0) -> list[Record]:
     """Return all records of a partition."""
-    found: list[Record] = []
     with closing(SqliteLog(path, topic, "log", partition, stop_at_end=True)) as log:
-        while not log.exhausted:
-            found += log.poll(1.0)
-    return found
+        return drained(log, 1.0)
 
 
 def values(path: Path, topic: str = "events", partition: int = 0) -> list[bytes]:

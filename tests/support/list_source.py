@@ -1,6 +1,7 @@
-"""A source for tests: records from a list."""
+"""A source for tests, records from a list; and all that a source has."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from iln_stream.streams import Record, StreamPartition
 
@@ -35,3 +36,11 @@ class ListSource:
 
     def close(self) -> None:
         self.closed = True
+
+
+def drained(source: Any, timeout: float = 0.0) -> list[Record]:
+    """All records that a source has up to its end."""
+    records: list[Record] = []
+    while not source.exhausted:
+        records += source.poll(timeout)
+    return records

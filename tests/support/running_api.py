@@ -4,6 +4,7 @@ import math
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Self
@@ -16,6 +17,7 @@ from iln_stream.serving.server import ApiServer
 from iln_stream.serving.settings import ApiSettings
 from iln_stream.snapshots.publisher import Publisher
 from iln_stream.streams import Record, StreamOptions, stream_at
+from support.list_source import drained
 
 _DEADLINE_SECONDS = 120.0  # machines are busy
 
@@ -82,13 +84,8 @@ class RunningApi:
 def records(address: str) -> list[Record]:
     """Return the records of a log with one partition."""
     log = stream_at(address, StreamOptions(stop_at_end=True)).log(0, "earliest")
-    found: list[Record] = []
-    try:
-        while not log.exhausted:
-            found += log.poll(0.1)
-    finally:
-        log.close()
-    return found
+    with closing(log):
+        return drained(log, 0.1)
 
 
 def publish(

@@ -6,10 +6,12 @@ import io
 import lzma
 import time
 import zipfile
+from contextlib import closing
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from support.list_source import drained
 
 from iln_stream.errors import SourceError
 from iln_stream.streams.addresses import StreamOptions, stream_at
@@ -34,11 +36,8 @@ def zipped(content, name):
 def read(file):
     """Return all records of a file."""
     source = stream_at(str(file), StreamOptions()).source()
-    records = []
-    while not source.exhausted:
-        records += source.poll(0.0)
-    source.close()
-    return records
+    with closing(source):
+        return drained(source)
 
 
 @pytest.mark.parametrize("name", CONTENTS)

@@ -4,6 +4,7 @@ import datetime as dt
 import re
 import subprocess
 import sys
+from contextlib import closing
 from decimal import Decimal
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from support.command_line import environment
+from support.list_source import drained
 
 from iln_stream.errors import SourceError
 from iln_stream.records.fields import FieldMapping
@@ -23,11 +25,8 @@ NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
 
 
 def rows(file, **options):
-    source = ParquetSource(file, **options)
-    records = []
-    while not source.exhausted:
-        records += source.poll(0.0)
-    source.close()
+    with closing(ParquetSource(file, **options)) as source:
+        records = drained(source)
     assert [record.offset for record in records] == list(range(len(records)))
     return [record.payload for record in records]
 

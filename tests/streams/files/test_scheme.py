@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from support.list_source import drained
 
 from iln_stream.errors import NoStreamError, SourceError
 from iln_stream.streams import StreamOptions, stream_at
@@ -23,10 +24,7 @@ def test_write_then_read(tmp_path):
     source = stream.written()
     sink.write(None, b"2")
     sink.close()
-    records = []
-    while not source.exhausted:
-        records += source.poll(0.0)
-    assert [record.payload for record in records] == [b"1"]
+    assert [record.payload for record in drained(source)] == [b"1"]
 
 
 def test_one_place_has_one_spelling(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from river import datasets
+from support.list_source import drained
 
 from iln_stream.records import decode
 from iln_stream.streams.river import RiverDatasetSource, calendar
@@ -15,20 +16,13 @@ from iln_stream.streams.river import RiverDatasetSource, calendar
 ZONE = dt.timezone(dt.timedelta(hours=5))
 
 
-def records(source):
-    found = []
-    while not source.exhausted:
-        found += source.poll(0.0)
-    return found
-
-
 def payloads(source):
-    return [record.payload for record in records(source)]
+    return [record.payload for record in drained(source)]
 
 
 def test_same_events_as_river():
     """Inputs and labels are the same as River's, in the same order."""
-    got = records(RiverDatasetSource(datasets.TrumpApproval(), "TrumpApproval"))
+    got = drained(RiverDatasetSource(datasets.TrumpApproval(), "TrumpApproval"))
     assert [(r.payload["x"], r.payload["y"]) for r in got] == list(datasets.TrumpApproval())
     assert [record.offset for record in got] == list(range(1001))
 

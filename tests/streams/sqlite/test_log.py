@@ -9,6 +9,7 @@ from contextlib import closing
 
 import pytest
 from support.embedded_log import append, read
+from support.list_source import drained
 
 from iln_stream.errors import LostPlaceError, NoStreamError, SinkError, SourceError
 from iln_stream.streams import NewRecord, Resume
@@ -21,13 +22,6 @@ def open_log(path, start=None, **more):
 
 def offsets(records):
     return [record.offset for record in records]
-
-
-def all_of(log):
-    found = []
-    while not log.exhausted:
-        found += log.poll(1.0)
-    return found
 
 
 @pytest.mark.parametrize(
@@ -46,7 +40,7 @@ def test_where_it_starts(path, start, first):
     with closing(open_log(path, start, stop_at_end=True)) as log:
         assert log.positions == {("log-events", 0): first}
         assert log.lag == 10 - first
-        assert offsets(all_of(log)) == list(range(first, 10))
+        assert offsets(drained(log)) == list(range(first, 10))
         assert log.lag == 0
 
 
@@ -59,8 +53,8 @@ def test_it_ends_where_it_should(path):
         closing(open_log(path)) as endless,
     ):
         append(path, [b"later"])
-        assert offsets(all_of(whole)) == list(range(10))
-        assert offsets(all_of(some)) == list(range(4))
+        assert offsets(drained(whole)) == list(range(10))
+        assert offsets(drained(some)) == list(range(4))
         assert offsets(list(endless.poll(1.0))) == list(range(11))
         assert not endless.exhausted
         endless.stop_here()
@@ -117,7 +111,7 @@ def test_a_place_that_retention_deleted(path):
     with pytest.raises(LostPlaceError, match="records 3 to 5 were deleted"):
         open_log(path, Resume(3, None))
     with closing(open_log(path, Resume(3, None, accept_loss=True), stop_at_end=True)) as log:
-        assert offsets(all_of(log)) == [6, 7, 8, 9]
+        assert offsets(drained(log)) == [6, 7, 8, 9]
     with closing(open_log(path, "earliest")) as log:
         assert log.positions == {("log-events", 0): 6}
 
@@ -233,10 +227,10 @@ def test_a_flipped_bit_is_never_read_as_another_record(path):
             SourceError, match=r"record 3 .* damaged: .* --keep-records 2.* --accept-loss"
         ),
     ):
-        all_of(log)
+        drained(log)
     trim(path, "events", Retention(records=2))
     with closing(open_log(path, Resume(3, None, accept_loss=True), stop_at_end=True)) as log:
-        assert offsets(all_of(log)) == [4, 5]
+        assert offsets(drained(log)) == [4, 5]
 
 
 def test_a_damaged_write_ahead_log_is_refused(path, tmp_path):
