@@ -8,15 +8,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from iln_stream.features import (
-    AffineFeatures,
-    AffineWeights,
     ArcCosine,
-    DecisionStumps,
     Erf,
     GaussianFourier,
     LaplacianFourier,
     Mixture,
-    RandomNetwork,
     Sigmoid,
     Tanh,
 )
@@ -74,33 +70,3 @@ def test_error_is_that_of_a_sum_of_independent_terms():
     assert layer.error_at(z) == pytest.approx(math.sqrt(np.mean(np.square(each))))
     assert layer.error_at(z[:1]) == pytest.approx(each[0])
     assert layer.error_at(np.empty((0, 2))) == 0.0
-
-
-class Squared(AffineFeatures):
-    """Ridges of x^2, not of x."""
-
-    activation = "tanh"
-    q = 1.0
-
-    def draw(self, n, d, rng):
-        return AffineWeights(rng.standard_normal((n, d)), np.zeros(n))
-
-    def inputs(self, x):
-        return x**2
-
-
-@pytest.mark.parametrize(
-    ("family", "message"),
-    [
-        (RandomNetwork(), r"can't be frozen: .*GaussianFourier.*ArcCosine"),
-        (Squared(), r"can't be frozen: .*GaussianFourier.*ArcCosine"),
-        (Mixture((Erf(), DecisionStumps())), r"can't be frozen: .*GaussianFourier.*ArcCosine"),
-        (Mixture((Erf(), Tanh())), "its components have different units"),
-        (Mixture((ArcCosine(1.0), ArcCosine(2.0))), "its components have different units"),
-    ],
-)
-def test_units_that_make_no_layer_are_refused(family, message):
-    """A layer has ridges of one activation and one radius; the error names such families."""
-    w = family.draw(64, 2, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=message):
-        layer_of(family, w, np.ones(64), 2)

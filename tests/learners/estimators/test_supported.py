@@ -65,14 +65,6 @@ def test_finite_layer_comes_with_the_latest_points(estimator):
     assert points.tolist() == f.support.rows(4)[50:].tolist()
 
 
-@pytest.mark.parametrize("size", [1, 2.5])
-def test_finite_layer_has_at_least_two_units(size):
-    """Fewer units have no spread from which to estimate the error."""
-    f, _ = filled(Sampled(), GaussianFourier())
-    with pytest.raises(ValueError, match=f"size = {size} must be a whole number of units"):
-        f.finite_layer(size, 4, np.random.default_rng(0))
-
-
 def test_each_event_has_randomness_of_its_own():
     """The generator is a function of key and event; two events share no number."""
     f, _ = filled(Sampled(), GaussianFourier())

@@ -148,8 +148,6 @@ def test_the_average_is_frozen():
     assert abs(network.predict_one({"a": 0.4}) - f_S) < 6 * network.standard_error
     f_t = freeze(model, size=20_000).predict_one({"a": 0.4})
     assert abs(f_t - f_S) > 20 * network.standard_error
-    with pytest.raises(ValueError, match="keeps no average"):
-        freeze(learned(ShrinkingGradient(seed=1), 5), average=True)
 
 
 def test_the_same_seed_the_same_network():
@@ -170,20 +168,40 @@ def test_points_tell_the_error_where_they_are():
     assert 0.7 < here / default < 1.4
 
 
+class Squared(features.AffineFeatures):
+    """Ridges of x^2, not of x."""
+
+    activation = "tanh"
+    q = 1.0
+
+    def draw(self, n, d, rng):
+        return features.AffineWeights(rng.standard_normal((n, d)), np.zeros(n))
+
+    def inputs(self, x):
+        return x**2
+
+
+NOT_RIDGES = r"can't be frozen: .*GaussianFourier.*ArcCosine"
+DIFFERENT = "can't be frozen: its components have different units.*bandwidths"
+
+
 @pytest.mark.parametrize(
-    "family",
+    ("family", "message"),
     [
-        features.DecisionStumps(),
-        features.UniformCoordinates(),
-        features.RandomNetwork(),
-        features.Mixture((features.Erf(), features.DecisionStumps())),
-        features.Mixture((features.Erf(), features.Tanh())),
+        (features.DecisionStumps(), NOT_RIDGES),
+        (features.UniformCoordinates(), NOT_RIDGES),
+        (features.RandomNetwork(), NOT_RIDGES),
+        (Squared(), NOT_RIDGES),
+        (features.Mixture((features.Erf(), features.DecisionStumps())), NOT_RIDGES),
+        (features.Mixture((features.Erf(), features.Tanh())), DIFFERENT),
+        (features.Mixture((features.ArcCosine(1.0), features.ArcCosine(2.0))), DIFFERENT),
     ],
 )
-def test_families_that_can_not_be_frozen(family):
-    """Units that are not ridges of one kind raise; the message says which can be frozen."""
+def test_families_that_can_not_be_frozen(family, message):
+    """Units that are not ridges of one activation and one radius raise; the message says which can
+    be frozen."""
     model = learned(ShrinkingGradient(family, draws=20, seed=1), 10)
-    with pytest.raises(ValueError, match=r"can't be frozen.*(GaussianFourier.*ArcC|bandwidths)"):
+    with pytest.raises(ValueError, match=message):
         freeze(model)
 
 

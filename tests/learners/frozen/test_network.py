@@ -52,7 +52,8 @@ def test_one_and_many_agree():
     rows = [[1.0, 0.0, 3.0], [math.nan, 1.0, -2.0]]
     columns = [NAMES.index(name) for name in network.names]
     many = network.predict_many(np.array(rows)[:, columns])
-    one = network.predict_one({"temperature": 1.0, "sky=clear": 0.0, 3: 3.0, "other": math.inf})
+    x = {"temperature": True, "sky=clear": 0, 3: np.float32(3.0), "other": math.inf}
+    one = network.predict_one(x)
     absent = network.predict_one({"sky=clear": 1.0, 3: -2.0})
     assert many.tolist() == pytest.approx([one, absent], rel=1e-12)
     assert network.predict_many(np.empty((0, 3))).shape == (0,)
