@@ -91,17 +91,6 @@ def test_a_scaled_pipeline_never_warns():
     assert run(model, events)[1] == []
 
 
-def test_noise_is_the_bound_of_the_last_estimate():
-    """`noise` is ||alpha||_1 sqrt(q / m) as it was when E_t was drawn, 0 while f = 0."""
-    model = ShrinkingGradient(draws=30, seed=1)
-    assert model.noise == 0.0
-    for x, y in stream(4, 1.0)[:50]:
-        alpha_l1 = model.alpha_l1
-        model.learn_one(x, y)
-        assert model.noise == pytest.approx(alpha_l1 * math.sqrt(3 / 8 / 30))
-    assert model.noise > 0
-
-
 @pytest.mark.filterwarnings("ignore::iln_stream.IlnWarning")
 @pytest.mark.parametrize("norm_bound", [0.1, 2.0])
 def test_it_is_what_theory_calls_diverging(norm_bound):
