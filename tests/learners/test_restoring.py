@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from river import base, compose, linear_model, preprocessing
+from support.own_parts import Mine, Signs
 
 import iln_stream
 from iln_stream import features
@@ -43,26 +44,6 @@ def go_on(model, events):
         predictions.append(model.predict_one(x))
         model.learn_one(x, y)
     return predictions, content(model)
-
-
-class Signs:
-    """A user's family."""
-
-    q = 1.0
-
-    def draw(self, n, d, rng):
-        return rng.standard_normal((n, d))
-
-    def psi(self, x, w):
-        return np.sign(np.vecdot(w, x))
-
-
-@dataclass(frozen=True)
-class Mine:
-    """A user's estimator."""
-
-    def start(self, given):
-        return Sampled().start(given)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from river import datasets, linear_model, preprocessing
+from support.own_parts import Mine, Signs
 
 from iln_stream.errors import NotFiniteError, SnapshotError
 from iln_stream.features import Erf, Mixture
-from iln_stream.learners import Sampled, restorable
+from iln_stream.learners import restorable
 from iln_stream.learners.estimators.pool import Pool
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
@@ -30,17 +31,6 @@ def learn(model, events):
     for x, y in events:
         model.learn_one(x, y)
     return model
-
-
-@pytest.mark.parametrize(("make", "allowed"), [(ours, False), (ours, True), (rivers, True)])
-def test_restored_learner_goes_on(make, allowed):
-    """Saved in mid-stream and restored, a learner ends where the uninterrupted one does."""
-    state = learner_state(learn(make(), EVENTS[:300]), allowed)
-    restored = learn(learner_of(state, allowed), EVENTS[300:])
-    whole = learn(make(), EVENTS)
-    assert [restored.predict_one(x) for x, _ in EVENTS[:20]] == [
-        whole.predict_one(x) for x, _ in EVENTS[:20]
-    ]
 
 
 def test_state_is_of_its_moment():
@@ -65,35 +55,15 @@ def test_pickle_has_to_be_asked_for():
         learner_of(state, allow_pickle=False)
 
 
-class Unknown:
-    """A user's family that no state can tell of."""
-
-    q = 1.0
-
-    def draw(self, n, d, rng):
-        return rng.standard_normal((n, d))
-
-    def psi(self, x, w):
-        return np.sign(np.vecdot(w, x))
-
-
 @restorable
 @dataclass(frozen=True)
-class Known(Unknown):
-    """The same as one that can be told of."""
+class Known(Signs):
+    """A family of a user's own that a state can tell of."""
 
     scale: float = 1.0
 
     def psi(self, x, w):
         return np.tanh(self.scale * np.vecdot(w, x))
-
-
-@dataclass(frozen=True)
-class UnknownEstimator:
-    """A user's estimator that no state can tell of."""
-
-    def start(self, given):
-        return Sampled().start(given)
 
 
 def with_own(**own):
@@ -103,9 +73,9 @@ def with_own(**own):
 @pytest.mark.parametrize(
     ("own", "said"),
     [
-        ({"features": Unknown()}, "features is a Unknown"),
-        ({"estimator": UnknownEstimator()}, "estimator is a UnknownEstimator"),
-        ({"features": Mixture((Erf(), Unknown()))}, "features is a Mixture"),
+        ({"features": Signs()}, "features is a Signs"),
+        ({"estimator": Mine()}, "estimator is a Mine"),
+        ({"features": Mixture((Erf(), Signs()))}, "features is a Mixture"),
     ],
 )
 def test_what_could_not_be_restored_is_not_saved(own, said):
@@ -116,19 +86,23 @@ def test_what_could_not_be_restored_is_not_saved(own, said):
 
 
 @pytest.mark.parametrize(
-    ("own", "allowed"),
+    ("make", "allowed", "pickled"),
     [
-        ({"features": Known(2.0)}, False),
-        ({"features": Mixture((Erf(), Known(2.0)))}, False),
-        ({"features": Unknown(), "estimator": UnknownEstimator()}, True),
+        (ours, False, False),
+        (ours, True, False),
+        (rivers, True, True),
+        (lambda: with_own(features=Known(2.0)), False, False),
+        (lambda: with_own(features=Mixture((Erf(), Known(2.0)))), False, False),
+        (lambda: with_own(features=Signs(), estimator=Mine()), True, True),
     ],
 )
-def test_either_remedy_helps(own, allowed):
-    """A class that is @restorable is saved without pickle, another one with it; both go on."""
-    state = learner_state(learn(with_own(**own), EVENTS[:100]), allowed)
-    restored = learn(learner_of(state, allowed), EVENTS[100:200])
-    whole = learn(with_own(**own), EVENTS[:200])
-    assert ("pickle" in state) == allowed
+def test_restored_learner_goes_on(make, allowed, pickled):
+    """Saved in mid-stream and restored, a learner ends where the uninterrupted one does. A class
+    that is @restorable is saved without pickle, another one with it."""
+    state = learner_state(learn(make(), EVENTS[:300]), allowed)
+    assert ("pickle" in state) == pickled
+    restored = learn(learner_of(state, allowed), EVENTS[300:])
+    whole = learn(make(), EVENTS)
     assert [restored.predict_one(x) for x, _ in EVENTS[:20]] == [
         whole.predict_one(x) for x, _ in EVENTS[:20]
     ]
