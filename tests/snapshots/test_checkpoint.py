@@ -210,23 +210,18 @@ def test_lost_records_are_no_unsaved_ones(tmp_path):
     assert value(checkpoint(saver, positions={0: 800}), "lag_records") == 0
 
 
-def test_what_is_beside_belongs_to_the_snapshot(saver):
+def test_what_is_beside_belongs_to_the_snapshot(saver, learner):
     """What is beside the snapshot is copied after it, and stored before it; not without one."""
     calls = []
-
-    def learner():
-        if calls:
-            raise NotFiniteError("theta is not finite")
-        return {"n": 1}
 
     def beside():
         calls.append("copied")
         return lambda: calls.append("stored")
 
-    parts = {"learner": learner}
-    made = Checkpoint(saver, header, parts, 2, 10**9, {0: 0}, beside)
+    made = Checkpoint(saver, header, {"learner": learner}, 2, 10**9, {0: 0}, beside)
     passed(made, 0, 1)
     saver.first()
     assert (calls, saver.saved) == (["copied", "stored"], [{0: 2}])
+    learner.broken = True
     passed(made, 2, 3)
     assert calls == ["copied", "stored"]

@@ -37,11 +37,11 @@ def written(snapshot):
 
 
 WRITTEN = written(Snapshot(HEADER, STATE))
+CONTENT = WRITTEN.partition(b"\n")[2]
 
 
-def of_version(version):
+def of_version(version, content=CONTENT):
     """Return the file as a release with this version of the format would write it."""
-    content = WRITTEN.partition(b"\n")[2]
     digest = hashlib.sha256(version.encode() + content).hexdigest()
     return f"iln-stream snapshot {version} sha256:{digest}\n".encode() + content
 
@@ -124,18 +124,11 @@ def test_positions_of_release_0_2_0():
         "configuration": {"labels": labels, "history": history},
     }
     content = json.dumps(stored | {"blocks": []}).encode() + b"\n" + WRITTEN.split(b"\n", 2)[2]
-    digest = hashlib.sha256(b"2.0" + content).hexdigest()
-    read = Snapshot.from_bytes(f"iln-stream snapshot 2.0 sha256:{digest}\n".encode() + content)
+    read = Snapshot.from_bytes(of_version("2.0", content))
     assert read.header.positions == {
         ("events", 0): 5, ("events", 1): 6, ("my labels", 0): 7, ("my labels", 1): 8,
     }  # fmt: skip
     assert read.header.configuration["history"]["start"] == {"events:0": 3, "my labels:0": 4}
-
-
-def test_objects_are_no_arrays():
-    """What only pickle could hold isn't written."""
-    with pytest.raises(StateError, match="only numbers can be saved"):
-        Snapshot(HEADER, {"bad": np.array([{}], dtype=object)}).write(io.BytesIO())
 
 
 def test_a_pickle_among_the_arrays_is_not_run():
@@ -145,9 +138,8 @@ def test_a_pickle_among_the_arrays_is_not_run():
     with zipfile.ZipFile(body, "w") as file:
         file.writestr("arrays/evil.npy", array.getvalue())
     content = WRITTEN.split(b"\n", 2)[1] + b"\n" + body.getvalue()
-    digest = hashlib.sha256(b"3.0" + content).hexdigest()
     with pytest.raises(CorruptSnapshotError, match="allow_pickle=False"):
-        Snapshot.from_bytes(f"iln-stream snapshot 3.0 sha256:{digest}\n".encode() + content)
+        Snapshot.from_bytes(of_version("3.0", content))
 
 
 def test_a_decompression_bomb_is_refused():

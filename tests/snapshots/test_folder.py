@@ -1,7 +1,6 @@
 """A folder of snapshots: one writer, whole files, the newest good one."""
 
 import errno
-import hashlib
 import logging
 import multiprocessing
 import os
@@ -10,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from snapshots.test_file import of_version
 
 from iln_stream.errors import SnapshotError
 from iln_stream.snapshots import CorruptSnapshotError, SnapshotFolder, SnapshotId
@@ -130,9 +130,7 @@ def test_newest_of_another_major_version(folder, make):
     folder.write(make(epoch=1, next_offset=10))
     folder.write(make(epoch=1, next_offset=20))
     file = folder.path / SnapshotId(1, 20).name
-    content = file.read_bytes().partition(b"\n")[2]
-    digest = hashlib.sha256(b"9.0" + content).hexdigest()
-    file.write_bytes(f"iln-stream snapshot 9.0 sha256:{digest}\n".encode() + content)
+    file.write_bytes(of_version("9.0", file.read_bytes().partition(b"\n")[2]))
     with pytest.raises(SnapshotError, match=r"format is 9.*iln-stream rebuild") as caught:
         folder.newest()
     assert not isinstance(caught.value, CorruptSnapshotError)

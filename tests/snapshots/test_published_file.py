@@ -2,13 +2,12 @@
 
 import dataclasses
 import errno
-import resource
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from streams.test_journal import room_for
 
 from iln_stream.snapshots import CorruptSnapshotError
 from iln_stream.snapshots.file import write_container
@@ -32,17 +31,6 @@ STATE = {"a": 1, "b": np.arange(5.0)}
 @pytest.fixture
 def file(tmp_path):
     return VersionFile(tmp_path / "events-all.model")
-
-
-@contextmanager
-def no_file_longer_than(n_bytes):
-    """Let writes beyond this length fail, as on a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @given(st.text(), st.text().filter(lambda text: "\x00" not in text))
@@ -82,7 +70,7 @@ def test_a_missing_folder_is_made(tmp_path):
 def test_a_full_disk(file):
     """If a version does not fit, the one before stays, and no remains are left."""
     file.write(HEADER, STATE)
-    with no_file_longer_than(100_000), pytest.raises(OSError, match="File too large") as raised:
+    with room_for(100_000), pytest.raises(OSError, match="File too large") as raised:
         file.write(HEADER, {"large": np.ones(100_000)})
     assert raised.value.errno == errno.EFBIG
     assert file.read().learner.keys() == STATE.keys()

@@ -11,7 +11,7 @@ from iln_stream.state import pack, unpack
         ((1, 2), "a/0 is .*a tuple"),
         ({1}, "a/0 is .*a set"),
         (1j, "a/0 is 1j, a complex"),
-        (np.array([object()]), "a/0 is an array of object"),
+        (np.array([object()]), "a/0 is an array of object: only numbers can be saved"),
         (np.array(["text"]), "a/0 is an array of <U4"),
         ({1: 2}, "a/0 has the key 1: keys must be strings"),
     ],
