@@ -1,33 +1,15 @@
 """`LabelLog`: records of a second log, of labels, in the loop."""
 
-from support.list_source import ListSource
+from support.heard import heard_of
+from support.recording_learners import Recording
 
-from iln_stream.loop import LabelLog, LateLabels, LatePolicy, Listener, PrequentialLoop, Regression
+from iln_stream.loop import LabelLog, LateLabels, LatePolicy, Regression
 from iln_stream.records import Example, MalformedError
 from iln_stream.streams import Record, StreamPartition
 
 
-class Heard(Listener):
-    """Keeps what comes of the records."""
-
-    def __init__(self):
-        self.steps, self.letters = [], []
-
-    def on_step(self, step):
-        self.steps.append((step.origin, step.late, step.y))
-
-    def on_dead_letter(self, letter):
-        self.letters.append((letter.stream, letter.partition, letter.offset))
-
-
-class Zero:
-    """Predicts 0 and learns nothing."""
-
-    def predict_one(self, x):
-        return 0.0
-
-    def learn_one(self, x, y):
-        pass
+def places(letters):
+    return [(letter.stream, letter.partition, letter.offset) for letter in letters]
 
 
 def number_as_text(payload, written):
@@ -36,6 +18,9 @@ def number_as_text(payload, written):
         return Example(None, float(payload), "a", written)
     except ValueError:
         raise MalformedError("y: expected a number") from None
+
+
+LABELS = LabelLog("labels", number_as_text)
 
 
 def test_labels_of_a_log_of_their_own():
@@ -48,31 +33,28 @@ def test_labels_of_a_log_of_their_own():
         Record(1, b"?", labels),
         Record(1, b"3.5", events),
     ]
-    heard, task = Heard(), Regression()
-    PrequentialLoop(
-        ListSource(records), Zero(), [heard], task=task,
-        late=LateLabels(LatePolicy(10), task, ["list", "labels"]),
-        labels=LabelLog("labels", number_as_text),
-    ).run()  # fmt: skip
-    assert heard.steps == [(events, False, None), (labels, True, 3.5)]
-    assert heard.letters == [("labels", 1, 1), ("list", 2, 1)]
+    task = Regression()
+    late = LateLabels(LatePolicy(10), task, ["list", "labels"])
+    heard = heard_of(Recording(), *records, task=task, late=late, labels=LABELS)
+    assert [(step.origin, step.late, step.y) for step in heard.steps] == [
+        (events, False, None),
+        (labels, True, 3.5),
+    ]
+    assert places(heard.letters) == [("labels", 1, 1), ("list", 2, 1)]
 
 
 def test_an_early_label_of_release_0_2_0():
     """Its snapshots numbered partitions; the label that waits keeps its log and its partition."""
-    labels, task, heard = StreamPartition("labels", 1), Regression(), Heard()
+    labels, task = StreamPartition("labels", 1), Regression()
 
-    def run(late, text):
-        PrequentialLoop(
-            ListSource([Record(7, text, labels)]), Zero(), [heard], task=task, late=late,
-            labels=LabelLog("labels", number_as_text),
-        ).run()  # fmt: skip
+    def letters(late, text):
+        record = Record(7, text, labels)
+        return heard_of(Recording(), record, task=task, late=late, labels=LABELS).letters
 
     before, after = (LateLabels(LatePolicy(10, early=5), task, ["list", "labels"]) for _ in "ab")
-    run(before, b"3.5")
+    assert letters(before, b"3.5") == []
     state = before.state()
     state["early"]["labels"][0]["partition"] = -2
     state["arrivals"]["undated"] = [[1, ["a", -2, 7]]]
     after.restore(state)
-    run(after, b"4.5")
-    assert heard.letters == [("labels", 1, 7)]
+    assert places(letters(after, b"4.5")) == [("labels", 1, 7)]

@@ -1,6 +1,5 @@
 """Metrics: each equals its value recomputed from the steps, and continues from a saved state."""
 
-import math
 import time
 from collections.abc import Mapping
 from itertools import chain, islice, product
@@ -11,15 +10,15 @@ import pytest
 from prometheus_client import CollectorRegistry
 from river import linear_model, preprocessing
 from river.datasets import synth
+from support.heard import Heard
 from support.list_source import LIST, ListSource
 
 from iln_stream.errors import IlnError
-from iln_stream.features import GaussianFourier
 from iln_stream.learners import find_shrinking_gradient
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.loop import Listener, PrequentialLoop, Regression, Step
+from iln_stream.loop import PrequentialLoop, Regression, Step
 from iln_stream.loop.metrics import DELAYS, SECONDS, Metrics, ModelMetrics, partition_label
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
@@ -35,12 +34,11 @@ ALGORITHM_1 = ("iln_alpha_l1", "iln_shrink_frequency")
 Pair = tuple[Mapping[Any, Any], Any]
 
 
-class Recorder(Listener):
-    """Keeps steps, dead letters and the updates of Algorithm 1."""
+class Recorder(Heard):
+    """Keeps the updates of Algorithm 1, too."""
 
     def __init__(self, learner):
-        self.steps = []
-        self.letters = []
+        super().__init__()
         self.updates = []
         self._algorithm_1 = find_shrinking_gradient(learner)
 
@@ -49,12 +47,9 @@ class Recorder(Listener):
         return [step for step in self.steps if step.y is not None]
 
     def on_step(self, step):
-        self.steps.append(step)
+        super().on_step(step)
         if step.y is not None and self._algorithm_1 and (update := self._algorithm_1.last_update):
             self.updates.append(update)
-
-    def on_dead_letter(self, letter):
-        self.letters.append(letter)
 
 
 class Run(NamedTuple):
@@ -145,20 +140,6 @@ def test_alpha_is_that_of_algorithm_1(run):
     assert last.standard_error > 0
 
 
-@pytest.mark.filterwarnings("ignore::iln_stream.errors.IlnWarning")
-def test_draws_and_their_ceiling_follow_from_alpha():
-    """Draws are q ||alpha||_1^2 / v within their bounds; each event at the ceiling is counted."""
-    learner = ShrinkingGradient(step=0.2, min_draws=16, max_draws=150, seed=1)
-    run = learn(learner, small_targets(100))
-    steps = run.recorder.labelled
-    norms = [sum(map(abs, replayed_alpha(steps[:t], eta=0.2, bound=1.0))) for t in range(100)]
-    wanted = [GaussianFourier().q * norm**2 / learner.variance for norm in norms]
-    draws = learner.last_update.estimate.draws
-    assert draws == max(16, math.ceil(min(wanted[-1], 150)))
-    assert learner.n_capped == sum(draws > 150 for draws in wanted)
-    assert 0 < sum(draws > 150 for draws in wanted) < 100
-
-
 def test_histogram_is_cumulative_and_sums_up(run):
     """histogram_quantile() gives nonsense on buckets that are not cumulative."""
     seconds = [step.seconds for step in run.recorder.steps]
@@ -209,12 +190,12 @@ def test_any_other_regressor_exposes_nothing_of_algorithm_1():
     )
 
 
-def replayed_alpha(steps, eta=ETA, bound=BOUND):
+def replayed_alpha(steps):
     """Algorithm 1's lines 4 to 8, where y_pred is E_t."""
     alpha = []
     for step in steps:
-        if abs(step.y_pred) < 16 * bound:
-            alpha.append(eta * (target(step) - step.y_pred))
+        if abs(step.y_pred) < 16 * BOUND:
+            alpha.append(ETA * (target(step) - step.y_pred))
         else:
             alpha = [each / 4 for each in alpha]
     return alpha

@@ -121,10 +121,13 @@ class TestDraws:
     def test_binding_ceiling_is_warned_of_once_and_counted(self):
         """A run whose noise exceeds the tolerated variance warns once, and counts such events."""
         model = ShrinkingGradient(step=0.5, max_draws=20, min_draws=20, seed=0)
+        n_capped = 0
         with pytest.warns(IlnWarning, match="max_draws = 20 binds") as caught:
-            learned(model, 200)
+            for x, y in events(200):
+                n_capped += 3 / 8 * model.alpha_l1**2 / model.variance > 20
+                model.learn_one(x, y)
         assert len([w for w in caught if "binds" in str(w.message)]) == 1
-        assert model.n_capped > 100
+        assert 200 > model.n_capped == n_capped > 100
         assert model.last_update.estimate.draws == 20
 
 
