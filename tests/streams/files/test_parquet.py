@@ -141,9 +141,7 @@ def read_alone(file):
 
 
 def test_files_that_are_wrong(tmp_path):
-    """A missing file, one of another format and one with a column twice are errors by name."""
-    with pytest.raises(SourceError, match=r"can't read .*nowhere\.parquet"):
-        ParquetSource(tmp_path / "nowhere.parquet")
+    """A file of another format and one with a column twice are errors by name."""
     (tmp_path / "a.parquet").write_text("a,b\n1,2\n")
     with pytest.raises(SourceError, match=r"a\.parquet is no Parquet file"):
         ParquetSource(tmp_path / "a.parquet")

@@ -33,6 +33,15 @@ def test_one_place_has_one_spelling(tmp_path, monkeypatch):
     assert at("e.jsonl").place == at(tmp_path / "sub" / ".." / "e.jsonl").place
 
 
+@pytest.mark.parametrize("name", ["e.jsonl", "e.csv", "e.parquet"])
+def test_unreadable(tmp_path, name):
+    """The error for a file that is missing, or a folder, has its name and the reason."""
+    for problem in ("No such file", ".*[Ii]s a dir"):
+        with pytest.raises(SourceError, match=f"can't read {tmp_path / name}: {problem}"):
+            at(tmp_path / name).source()
+        (tmp_path / name).mkdir(exist_ok=True)
+
+
 def test_sibling():
     """A sibling has the suffix appended to the path."""
     assert at("a/e.jsonl").sibling("replayed") == "a/e.jsonl.replayed"
