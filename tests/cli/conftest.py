@@ -6,7 +6,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pytest
 
@@ -20,6 +20,17 @@ class Done(NamedTuple):
     code: int
     out: str
     err: str
+
+    def ok(self) -> Self:
+        """The result of a command that succeeded."""
+        assert self.code == 0, self.err
+        return self
+
+    def refused(self) -> Self:
+        """The result of a command that ended with an error for its user."""
+        assert self.code == 2, self.err
+        assert "Traceback" not in self.err
+        return self
 
 
 @pytest.fixture

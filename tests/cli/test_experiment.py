@@ -8,20 +8,15 @@ from iln_stream.research.experiments.catalogue import EXPERIMENTS
 
 def test_lists(command):
     """Without a name it lists all experiments, and an unknown name ends with the names."""
-    done = command("experiment")
-    assert done.code == 0
+    done = command("experiment").ok()
     assert all(name in done.out for name in EXPERIMENTS)
-    done = command("experiment", "figure9")
-    assert done.code == 2
-    assert "must be one of" in done.err
-    assert "Traceback" not in done.err
+    assert "must be one of" in command("experiment", "figure9").refused().err
 
 
 def test_runs(command, tmp_path):
     """It reports progress, notes and where the claim is, and writes the document with versions and
     the plot."""
-    done = command("experiment", "kernels", "--seeds", "1", "--out", "here")
-    assert done.code == 0, done.err
+    done = command("experiment", "kernels", "--seeds", "1", "--out", "here").ok()
     assert " s  " in done.err
     assert "docs/experiments.md#kernels" in done.err
     assert "written: here/kernels.json, here/experiment_kernels.svg" in done.err
@@ -35,6 +30,5 @@ def test_without_matplotlib(command, monkeypatch):
     """Without the extra the error names it."""
     monkeypatch.delitem(sys.modules, "iln_stream.research.experiments.picture", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    done = command("experiment", "kernels", "--seeds", "1")
-    assert done.code == 2
+    done = command("experiment", "kernels", "--seeds", "1").refused()
     assert "iln-stream[experiments]" in done.err

@@ -24,8 +24,7 @@ def learn(folder, events, **settings):
 
 def test_file(command):
     """A snapshot's position, learner, counts, versions and CPU are shown."""
-    done = command("inspect", str(GOLDEN))
-    assert done.code == 0, done.err
+    done = command("inspect", str(GOLDEN)).ok()
     for told in (
         "partitions",
         "1b4e28ba-2fa1-11d2-883f-0016d3cca427",
@@ -42,8 +41,7 @@ def test_folder(command, tmp_path):
     for topic, offset in (("a-0", 50), ("a-0", 60), ("b-1", 60)):
         (tmp_path / topic).mkdir(exist_ok=True)
         shutil.copy(GOLDEN, tmp_path / topic / f"000001-{offset:020}.snapshot")
-    done = command("inspect", str(tmp_path))
-    assert done.code == 0, done.err
+    done = command("inspect", str(tmp_path)).ok()
     assert done.out.count("topic id") == 2
 
 
@@ -67,12 +65,9 @@ def test_as_json(command, tmp_path):
 def test_errors(command, tmp_path):
     """A path without snapshots and a corrupt file are errors."""
     for name in ("nothing", "."):
-        done = command("inspect", name)
-        assert done.code == 2
-        assert "there is no snapshot in" in done.err
+        assert "there is no snapshot in" in command("inspect", name).refused().err
     (tmp_path / "bad.snapshot").write_bytes(GOLDEN.read_bytes()[:-3])
-    done = command("inspect", "bad.snapshot")
-    assert done.code == 2
+    done = command("inspect", "bad.snapshot").refused()
     assert "bad.snapshot: its checksum is not that of its contents" in done.err
 
 
@@ -85,8 +80,7 @@ def test_contenders(command, tmp_path):
     }
     contest = {"learner": "pool", "challengers": challengers, "mixture": True}
     learn(tmp_path, events, **contest, learner_options={}, snapshot_pickle=True)
-    done = command("inspect", "state")
-    assert done.code == 0, done.err
+    done = command("inspect", "state").ok()
     out = " ".join(done.out.replace("│", " ").split())
     for told in (
         "contender: pool",

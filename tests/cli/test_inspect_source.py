@@ -54,8 +54,7 @@ def test_names_are_printed_as_they_are(inspected):
         for i in range(100)
     ]
     records.append({"te\nmp": "2\x7f\n1,5", "price [EUR]": 2})
-    done = inspected([*records, '{"[bold]": 1, "[bold]": 2}', '{"a": {"b": 1}, "a.b": 2}'])
-    assert done.code == 0, done.err
+    done = inspected([*records, '{"[bold]": 1, "[bold]": 2}', '{"a": {"b": 1}, "a.b": 2}']).ok()
     table = done.err
     for name in ("temp [red]", ":smile:", "price [EUR]", "[bold]: this key occurs"):
         assert name in table
@@ -80,15 +79,13 @@ def test_a_parquet_file(command, tmp_path):
         }
     )
     parquet.write_table(table, tmp_path / "a.parquet")
-    done = command("inspect-source", "a.parquet")
-    assert done.code == 0, done.err
+    done = command("inspect-source", "a.parquet").ok()
     assert tomllib.loads(done.out) == {
         "source": "a.parquet", "target": "price", "time_field": "at", "ignore": ["photo"],
         "time_features": ["hour", "weekday"], "types": {"shop.zip": "category"},
     }  # fmt: skip
     (tmp_path / "learn.toml").write_text(done.out)
-    ran = command("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
-    assert ran.code == 0
+    ran = command("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool").ok()
     assert "60 events, 0 dead letters" in ran.err
     refused = command("run", "--source", "a.parquet", "--target", "shop.zap")
     assert "no column 'shop.zap'" in refused.err
@@ -103,8 +100,7 @@ def test_a_spreadsheet_of_another_country(command, tmp_path):
     ]
     text = "\ufeff" + "\r\n".join(["Datum;Außen Temp;Wetter;Preis (EUR)", *lines]) + "\r\n"
     (tmp_path / "a.csv").write_bytes(text.encode())
-    done = command("inspect-source", "a.csv")
-    assert done.code == 0, done.err
+    done = command("inspect-source", "a.csv").ok()
     for found in ("separator = ';'", "decimal = ','", "date_order = 'dmy'"):
         assert f"It is read with {found}." in done.err
     assert '"Außen Temp" = "number"' in done.out
@@ -113,9 +109,7 @@ def test_a_spreadsheet_of_another_country(command, tmp_path):
     assert (settings["target"], settings["time_field"]) == ("Preis (EUR)", "Datum")
     (tmp_path / "learn.toml").write_text(done.out)
     run = ("run", "--metrics-port", "0", "--learner", "pool")
-    ran = command(*run, "--config", "learn.toml")
-    assert ran.code == 0
-    assert "60 events, 0 dead letters" in ran.err
+    assert "60 events, 0 dead letters" in command(*run, "--config", "learn.toml").ok().err
     as_it_is = ("--source", "a.csv", "--target", "Preis (EUR)")
     refused = command(*run, *as_it_is)
     assert (refused.code, "set separator = ';'" in refused.err) == (2, True)
@@ -153,8 +147,7 @@ def test_given_settings_are_kept(inspected, command, tmp_path):
     done = inspected(
         records, "--config", "some.toml", "--id-field", "tx", "--ignore", "line",
         "--time-features", "hour", "--null-values", "NA", "--learner", "pool", "--window", "500",
-    )  # fmt: skip
-    assert done.code == 0, done.err
+    ).ok()  # fmt: skip
     assert tomllib.loads(done.out) == {
         "source": "a.jsonl", "target": "a", "id_field": "tx", "time_field": "at",
         "time_features": ["hour"], "weight_field": "w", "ignore": ["line", "n"],
@@ -197,8 +190,7 @@ def test_a_log_of_labels(imported, command, tmp_path):
     outcomes = [{"by": "Kim", "orderId": str(100 + i), "result": {"price": f"{i}.5"},
                  "done_at": 1767225600 + 3600 * (i + 1)} for i in (*range(20), 3)]  # fmt: skip
     streams = imported(orders, outcomes)
-    done = command("inspect-source", *streams)
-    assert done.code == 0, done.err
+    done = command("inspect-source", *streams).ok()
     settings = tomllib.loads(done.out)
     assert settings["labels_settings"] == {
         "target": "result.price", "id_field": "orderId", "time_field": "done_at",
@@ -267,8 +259,7 @@ def test_every_partition_is_looked_at(command, tmp_path):
             fields = {"moment": at, "shop": shop, "price": i / 7, **extra}
             log.append(NewRecord(json.dumps(fields).encode(), partition=partition))
     append(tmp_path / "log.db", log)
-    done = command("inspect-source", "sqlite:log.db", "--records", "30")
-    assert done.code == 0, done.err
+    done = command("inspect-source", "sqlite:log.db", "--records", "30").ok()
     assert all(name in done.err for name in ("depth", "colour"))
     assert tomllib.loads(done.out)["time_field"] == "moment"
 
@@ -296,8 +287,7 @@ def test_forecasts_of_several_series(inspected, command, tmp_path):
     assert found["lags"] == {"sold": [1, 2, 3, 23, 24, 25, 143, 144, 145, 311, 312, 313]}
     assert found["rolling_means"] == {"sold": [24, 168]}
     (tmp_path / "learn.toml").write_text(done.out)
-    done = command("run", "--config", "learn.toml", "--profile", "fast")
-    assert done.code == 0, done.err
+    done = command("run", "--config", "learn.toml", "--profile", "fast").ok()
     assert "1,008 events, 0 dead letters" in done.err
 
 
@@ -343,8 +333,7 @@ def test_a_forecast_of_classes(inspected, command, tmp_path):
     assert "lags" not in found
     assert found["learner"] == "infinite-layer-classifier"
     (tmp_path / "learn.toml").write_text(done.out)
-    done = command("run", "--config", "learn.toml", "--profile", "fast")
-    assert done.code == 0, done.err
+    done = command("run", "--config", "learn.toml", "--profile", "fast").ok()
     assert "200 events, 0 dead letters" in done.err
     assert "class frequencies" in done.err
 

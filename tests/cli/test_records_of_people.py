@@ -376,8 +376,7 @@ def test_the_proposal_and_its_run_agree(name, command, tmp_path):
     the same code reads it in both."""
     file, content, expected = FILES[name]
     (tmp_path / file).write_text(content)
-    done = command("inspect-source", file)
-    assert done.code == 0, done.err
+    done = command("inspect-source", file).ok()
     settings = tomllib.loads(done.out)
     assert expected.items() <= settings.items(), done.out
     if name == "sentinel":
@@ -655,8 +654,7 @@ RUN = ("run", "--metrics-port", "0", "--learner", "pool", "--source")
 def test_the_newest_first(more, command, tmp_path):
     """A file that runs backwards is refused with the remedy, and named by the proposal."""
     (tmp_path / "a.csv").write_text(text(["at", "load"], [ISO[::-1], LOAD]))
-    ran = command(*RUN, "a.csv", "--target", "load", "--time-field", "at", *more)
-    assert ran.code == 2
+    ran = command(*RUN, "a.csv", "--target", "load", "--time-field", "at", *more).refused()
     assert re.search(r"newest first: (49|59) of .* events are older than the event before", ran.err)
     assert '# "at" falls from record to record' in command("inspect-source", "a.csv").out
 

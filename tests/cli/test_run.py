@@ -27,8 +27,7 @@ def lines(text):
 def test_json_lines_file(run, tmp_path):
     """A file of JSON lines is learned, and the last line reports the result."""
     (tmp_path / "events.jsonl").write_text(EVENTS + "?\n")
-    done = run("--source", "events.jsonl", "--predictions", "out/p.jsonl")
-    assert done.code == 0
+    done = run("--source", "events.jsonl", "--predictions", "out/p.jsonl").ok()
     assert "50 events, 1 dead letters; MAE " in done.err
     assert re.search(r"; MAE \S+, .* than the (running mean|last value) \(\S+\)\n", done.err)
     assert len(lines((tmp_path / "out/p.jsonl").read_text())) == 50
@@ -43,8 +42,7 @@ def test_a_run_without_trouble_says_little(run, tmp_path):
         *("--source", "sqlite:log.db", "--warm-start", "events.jsonl", "--page-port", "0"),
         *("--start", "earliest", "--stop-at-end", "--profile", "fast", "--predictions", "p.jsonl"),
         *("--snapshots", "state", "--publish", "models"),
-    )
-    assert done.code == 0, done.err
+    ).ok()
     assert len(done.err.splitlines()) < 15, done.err
     assert "1,000 events, 0 dead letters; MAE " in done.err.splitlines()[-1]
 
@@ -60,8 +58,7 @@ def test_a_users_own_pipeline(run, tmp_path):
     done = run(
         *("--source", "events.jsonl", "--learner", "my_models:make"),
         *("--learner-options", '{"l2": 0.1}'),
-    )
-    assert done.code == 0
+    ).ok()
     assert "50 events, 0 dead letters" in done.err
 
 
@@ -171,8 +168,7 @@ def test_ailing_learner(run, tmp_path):
         "    def predict_one(self, x): raise KeyError('oh')\n"
         "    def learn_one(self, x, y): pass\n"
     )
-    done = run("--source", "synthetic:Friedman", "--learner", "ailing:Bad")
-    assert done.code == 2
+    done = run("--source", "synthetic:Friedman", "--learner", "ailing:Bad").refused()
     assert done.err.endswith(
         "error: Friedman: none of the first 100 records could be learned. The first: the learner "
         "failed: KeyError: 'oh'\n"
@@ -268,7 +264,6 @@ def test_numbers_as_text_in_events(run, tmp_path, caplog):
     """Numbers in quotes are categories in events: the run says so, once for each name."""
     events = [{"x": {"temp": f"{i}.5", "sky": "clear"}, "y": i} for i in range(5)]
     (tmp_path / "events.jsonl").write_text("\n".join(map(json.dumps, events)))
-    done = run("--source", "events.jsonl", "--learner", "pool")
-    assert done.code == 0
+    run("--source", "events.jsonl", "--learner", "pool").ok()
     (warning,) = [each for each in caplog.messages if "is taken as a category" in each]
     assert warning.startswith("x.temp: the text '0.5' is taken as a category")

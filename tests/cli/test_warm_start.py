@@ -24,19 +24,15 @@ def test_warm_start_then_run(command, history, tmp_path):
     """The command reports the history's scores and where the log goes on; `run` learns the log
     alone; `inspect` and the model card name the history."""
     learner = ("--learner=iln_stream.learners:ShrinkingGradient",)
-    done = command("warm-start", history, *FLAGS, *learner, FIELDS, "--start=earliest")
-    assert done.code == 0, done.err
+    done = command("warm-start", history, *FLAGS, *learner, FIELDS, "--start=earliest").ok()
     assert "history (h.csv): 50 events, 0 dead letters; MAE " in done.err
     assert "the log goes on at offset 0 of log-events:0. `iln-stream run` resumes there" in done.err
-    done = command("run", *FLAGS, *learner, "--stop-at-end")
-    assert done.code == 0, done.err
-    assert "7 events, 0 dead letters" in done.err
+    assert "7 events, 0 dead letters" in command("run", *FLAGS, *learner, "--stop-at-end").ok().err
     done = command("inspect", "state")
     assert "h.csv: 50 events, 50 of them learned, 0 dead letters, SHA-256" in done.out
     assert "2026-01-01T00:00:00Z to 2026-01-01T00:49:00Z, 0 out of order" in done.out
     assert "from offset 0 of log-events:0" in done.out
-    done = command("export", "state", "model.npz", "--size=8")
-    assert done.code == 0, done.err
+    command("export", "state", "model.npz", "--size=8").ok()
     card = (tmp_path / "model.md").read_text()
     assert "| learned before the stream |" in card
     assert "h.csv" in card
@@ -45,12 +41,10 @@ def test_warm_start_then_run(command, history, tmp_path):
 def test_run_does_both(command, history, caplog):
     """`run --warm-start` learns the history on the first run only."""
     more = (*FLAGS, POOL, FIELDS, "--warm-start=h.csv", "--start=earliest", "--stop-at-end")
-    done = command("run", *more)
-    assert done.code == 0, done.err
+    command("run", *more).ok()
     assert any(line.startswith("history (h.csv): 50 events") for line in caplog.messages)
     caplog.clear()
-    done = command("run", *more)
-    assert done.code == 0, done.err
+    done = command("run", *more).ok()
     assert "the snapshot has learned h.csv, which is not learned again" in caplog.messages
     assert not any(line.startswith("learning h.csv") for line in caplog.messages)
     assert "7 events, 0 dead letters" in done.err
@@ -59,15 +53,11 @@ def test_run_does_both(command, history, caplog):
 def test_refusals(command, history):
     """Without `start` the warm start is an error that says what to choose; a run with another
     learner, and a second warm start, are refused."""
-    done = command("warm-start", history, *FLAGS, POOL, FIELDS)
-    assert done.code == 2
+    done = command("warm-start", history, *FLAGS, POOL, FIELDS).refused()
     assert "error: start: say where sqlite:log.db goes on after the history" in done.err
     more = (history, *FLAGS, POOL, FIELDS, "--start=earliest")
-    done = command("warm-start", *more)
-    assert done.code == 0, done.err
-    done = command("run", *FLAGS, "--learner=shrinking-gradient", "--stop-at-end")
-    assert done.code == 2
+    command("warm-start", *more).ok()
+    done = command("run", *FLAGS, "--learner=shrinking-gradient", "--stop-at-end").refused()
     assert "learner was 'pool' and is 'shrinking-gradient'" in done.err
-    done = command("warm-start", *more)
-    assert done.code == 2
+    done = command("warm-start", *more).refused()
     assert "choose another folder, or learn history and log again" in done.err
