@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from river import base, compose, datasets, linear_model, naive_bayes, preprocessing
+from support.prequential import learned
 
 from iln_stream.learners.explaining import explain_one
 
@@ -129,8 +130,7 @@ def test_a_river_pipeline_is_explained():
     """A pipeline with a scaler and a linear model: contributions are those of its terms."""
     model = preprocessing.StandardScaler() | linear_model.LinearRegression()
     events = [x for x, _ in datasets.TrumpApproval().take(200)]
-    for x, y in datasets.TrumpApproval().take(200):
-        model.learn_one(x, y)
+    learned(model, datasets.TrumpApproval().take(200))
     found = explain_one(model, events[-1], events[:20])
     scaler, linear = model["StandardScaler"], model["LinearRegression"]
     terms = [
@@ -146,8 +146,7 @@ def test_a_rivers_classifier_is_explained():
     """The probability of the predicted class, or of the class that is asked for."""
     model = compose.Pipeline(preprocessing.StandardScaler(), naive_bayes.GaussianNB())
     events = [x for x, _ in datasets.Phishing().take(200)]
-    for x, y in datasets.Phishing().take(200):
-        model.learn_one(x, y)
+    learned(model, datasets.Phishing().take(200))
     x = events[-1]
     probabilities = model.predict_proba_one(x)
     found = explain_one(model, x, events[:5])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from river import base
+from support.prequential import learned
 from support.publishable import LEARNERS
 
 from iln_stream.errors import PublishingError
@@ -81,9 +82,7 @@ def test_many_columns(name):
 
 def test_relevance_is_the_same():
     """The relevance of inputs needs past events; the restored learner has enough of them."""
-    learner = InfiniteLayerRegressor(seed=1)
-    for x, y in events(1, 700):
-        learner.learn_one(x, y)
+    learner = learned(InfiniteLayerRegressor(seed=1), events(1, 700))
     restored = copied(learner)
     assert restored.relevance == learner.relevance
     one, other = restored._engine.networks, learner._engine.networks  # used while ridges sleep
@@ -121,9 +120,7 @@ def test_it_does_not_learn(name):
 @pytest.mark.parametrize("name", ["accurate", "fast"])
 def test_it_learns_on_if_nothing_is_missing(name):
     """What is restored from the first events learns like the original."""
-    learner = LEARNERS[name]()
-    for x, y in events(1, 100):
-        learner.learn_one(x, y)
+    learner = learned(LEARNERS[name](), events(1, 100))
     restored = copied(learner)
     for x, y in events(2, 50):
         learner.learn_one(x, y)

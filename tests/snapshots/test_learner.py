@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from river import datasets, linear_model, preprocessing
 from support.own_parts import Mine, Signs
+from support.prequential import learned
 
 from iln_stream.errors import NotFiniteError, SnapshotError
 from iln_stream.features import Erf, Mixture
@@ -27,19 +28,13 @@ def rivers():
     return preprocessing.StandardScaler() | linear_model.LinearRegression()
 
 
-def learn(model, events):
-    for x, y in events:
-        model.learn_one(x, y)
-    return model
-
-
 def test_state_is_of_its_moment():
     """What is learned while the state is being written doesn't get into it."""
-    model = learn(ours(), EVENTS[:300])
+    model = learned(ours(), EVENTS[:300])
     x, _ = EVENTS[0]
     then = model.predict_one(x)
     state = learner_state(model, allow_pickle=False)
-    learn(model, EVENTS[300:])
+    learned(model, EVENTS[300:])
     assert model.predict_one(x) != then
     assert learner_of(state, allow_pickle=False).predict_one(x) == then
 
@@ -99,10 +94,10 @@ def test_what_could_not_be_restored_is_not_saved(own, said):
 def test_restored_learner_goes_on(make, allowed, pickled):
     """Saved in mid-stream and restored, a learner ends where the uninterrupted one does. A class
     that is @restorable is saved without pickle, another one with it."""
-    state = learner_state(learn(make(), EVENTS[:300]), allowed)
+    state = learner_state(learned(make(), EVENTS[:300]), allowed)
     assert ("pickle" in state) == pickled
-    restored = learn(learner_of(state, allowed), EVENTS[300:])
-    whole = learn(make(), EVENTS)
+    restored = learned(learner_of(state, allowed), EVENTS[300:])
+    whole = learned(make(), EVENTS)
     assert [restored.predict_one(x) for x, _ in EVENTS[:20]] == [
         whole.predict_one(x) for x, _ in EVENTS[:20]
     ]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.prequential import learned
 
 from iln_stream.errors import StateError
 from iln_stream.kernels.mixing import WEIGHT
@@ -38,11 +39,11 @@ def regression_event(rng, last):
     return x, float(y)
 
 
-def stream(n, seed=1):
+def stream(n, label=float, seed=1):
     rng, y, events = np.random.default_rng(seed), 0.0, []
     for _ in range(n):
         x, y = regression_event(rng, y)
-        events.append((x, y))
+        events.append((x, label(y)))
     return events
 
 
@@ -61,9 +62,7 @@ def error(model, frozen):
 @pytest.mark.parametrize("n", [1, 2, 20, 100, 900])
 def test_regressors_predict_the_same(profile, n):
     """From the first event on, with all experts, last targets included."""
-    model = InfiniteLayerRegressor(profile, seed=1)
-    for x, y in stream(n):
-        model.learn_one(x, y)
+    model = learned(InfiniteLayerRegressor(profile, seed=1), stream(n))
     frozen = freeze_learner(model)
     assert isinstance(frozen, FrozenRegressor)
     assert error(model, frozen) < ROUNDING
@@ -72,9 +71,7 @@ def test_regressors_predict_the_same(profile, n):
 @pytest.mark.parametrize("profile", PROFILES)
 def test_each_expert_predicts_the_same(profile):
     """Also those without weight after this stream: here all weigh the same."""
-    model = InfiniteLayerRegressor(profile, seed=1)
-    for x, y in stream(400):
-        model.learn_one(x, y)
+    model = learned(InfiniteLayerRegressor(profile, seed=1), stream(400))
     engine = model._engine
     if profile == "fast":
         tables = [engine.table]
@@ -89,9 +86,7 @@ def test_each_expert_predicts_the_same(profile):
 @pytest.mark.parametrize("profile", PROFILES)
 def test_each_expert_of_a_classifier_predicts_the_same(profile):
     """All weigh the same, and all that can take part in the correction do."""
-    model = InfiniteLayerClassifier(seed=1, profile=profile)
-    for x, y in stream(200):
-        model.learn_one(x, LABELS["three"](y))
+    model = learned(InfiniteLayerClassifier(seed=1, profile=profile), stream(200, LABELS["three"]))
     engine = model._engine
     engine.rule.table[WEIGHT] = 1.0 / engine.rule.table.shape[1]
     engine.correction.weights[:] = 0.1
@@ -131,9 +126,7 @@ def test_the_last_targets_stay(loss):
 
 def test_sleeping_ridges_stay_asleep():
     """Experts that rest do not count, and their weight goes to the others."""
-    model = InfiniteLayerRegressor(seed=1)
-    for x, y in stream(300):
-        model.learn_one(x, y)
+    model = learned(InfiniteLayerRegressor(seed=1), stream(300))
     awake = [model.predict_one(x) for x in QUERIES]
     model._engine.sleepers.resting = True
     assert [model.predict_one(x) for x in QUERIES] != awake
@@ -162,9 +155,7 @@ LABELS = {
 @pytest.mark.parametrize("n", [1, 40, 700])
 def test_classifiers_predict_the_same(kind, n, profile):
     """Probabilities agree for one, two and several classes, whatever their types."""
-    model = InfiniteLayerClassifier(seed=1, profile=profile)
-    for x, y in stream(n):
-        model.learn_one(x, LABELS[kind](y))
+    model = learned(InfiniteLayerClassifier(seed=1, profile=profile), stream(n, LABELS[kind]))
     frozen = freeze_learner(model)
     assert isinstance(frozen, FrozenClassifier)
     for x in QUERIES:
@@ -199,9 +190,7 @@ def test_files_are_read_back(tmp_path):
 
 def test_many_points_are_as_one_by_one():
     """Batches of any size, with nan for absent inputs."""
-    model = InfiniteLayerRegressor("fast", seed=1)
-    for x, y in stream(100):
-        model.learn_one(x, y)
+    model = learned(InfiniteLayerRegressor("fast", seed=1), stream(100))
     frozen = freeze_learner(model)
     X = [[x.get(name, math.nan) for name in frozen.names] for x in QUERIES * 3]
     assert frozen.predict_many(X).tolist() == pytest.approx(

@@ -2,6 +2,7 @@ import copy
 
 import numpy as np
 import pytest
+from support.prequential import engine_errors, products
 
 from iln_stream.errors import IlnWarning
 from iln_stream.kernels.mixing import REGRET
@@ -19,12 +20,6 @@ EXPERTS = [
 ]  # fmt: skip
 
 
-def products(n, seed=0, sign=1.0):
-    """Events whose target is a product of two of three inputs."""
-    X = np.random.default_rng(seed).normal(size=(n, 3))
-    return [(dict(zip("abc", x, strict=True)), sign * x[0] * x[1]) for x in X.tolist()]
-
-
 def sharp_units(n, d=6):
     """Events whose target is a network of 30 units that are sharper than random ones."""
     rng = np.random.default_rng(0)
@@ -33,15 +28,6 @@ def sharp_units(n, d=6):
     names = [f"x{j}" for j in range(d)]
     rows = [dict(zip(names, x, strict=True)) for x in X.tolist()]
     return list(zip(rows, (y / y.std()).tolist(), strict=True))
-
-
-def errors(engine, events):
-    """The |error| of each prediction, made before its target was learned."""
-    found = []
-    for x, y in events:
-        found.append(abs(engine.predict(x) - y))
-        engine.learn(x, y)
-    return np.array(found)
 
 
 def taught(events):
@@ -105,7 +91,7 @@ def long_run():
     """An engine after 4,300 events of a function that networks learn better than ridges, and the
     errors of its predictions."""
     engine = taught([])
-    return engine, errors(engine, LONG[:4_300])
+    return engine, engine_errors(engine, LONG[:4_300])
 
 
 @pytest.fixture
@@ -121,7 +107,7 @@ def test_goes_on_learning_after_the_last_redraw(long_run):
     without = taught([])
     without.networks.wakes_at = 10_000
     later = slice(3_300, 4_300)
-    assert long_run[1][later].mean() < 3 / 4 * errors(without, LONG[:4_300])[later].mean()
+    assert long_run[1][later].mean() < 3 / 4 * engine_errors(without, LONG[:4_300])[later].mean()
 
 
 @pytest.mark.thorough
@@ -133,7 +119,7 @@ def test_ridges_sleep_once_networks_do_without_them(long_taught):
     assert sum(relevance.values()) == pytest.approx(1.0)
     assert min(relevance.values()) > 0.02
     engine = copy.deepcopy(long_taught)
-    errors(engine, [({**x, "idle": x["x0"] ** 2}, y) for x, y in LONG[4_300:4_400]])
+    engine_errors(engine, [({**x, "idle": x["x0"] ** 2}, y) for x, y in LONG[4_300:4_400]])
     assert engine.sleepers.asleep
     assert engine.relevance()["idle"] < 0.1 * relevance["x0"]
 
@@ -145,16 +131,16 @@ def test_ridges_begin_anew_when_the_target_turns_over(long_taught):
     turned = [(x, -y) for x, y in LONG[n:]]
     engine.mean.rule.table[REGRET, :4] = 5.0  # which would give them weight
     while engine.sleepers.asleep:
-        errors(engine, turned[engine.n - n : engine.n - n + 1])
+        engine_errors(engine, turned[engine.n - n : engine.n - n + 1])
     assert engine.n < n + 100
     assert engine.sleepers.n_alarms == 1
     assert not engine.mean.weights_of("ridges").any()
     assert set(engine.redrawn_at().values()) == {engine.n}
     twin, copied = taught([]), copy.deepcopy(engine)
     twin.restore(from_bytes(to_bytes(engine.state())))
-    expected = errors(engine, turned[100:400])
-    assert (errors(twin, turned[100:400]) == expected).all()
-    assert (errors(copied, turned[100:400]) == expected).all()
+    expected = engine_errors(engine, turned[100:400])
+    assert (engine_errors(twin, turned[100:400]) == expected).all()
+    assert (engine_errors(copied, turned[100:400]) == expected).all()
     assert min(engine.redrawn_at().values()) > n + 128  # twice, on events since the alarm only
     assert long_taught.sleepers.asleep
 
@@ -163,10 +149,10 @@ def test_ridges_begin_anew_when_the_target_turns_over(long_taught):
 def test_survives_a_network_that_is_not_finite():
     """Predictions stay finite and useful, also when what was stored meanwhile leaves the memory."""
     engine = taught([])
-    errors(engine, LONG[:600])
+    engine_errors(engine, LONG[:600])
     engine.networks.networks["net-smooth"].parameters[:] = np.nan
     with pytest.warns(IlnWarning, match="networks was not finite.* after 600 events"):
-        found = errors(engine, LONG[600 : MEMORY + 800])
+        found = engine_errors(engine, LONG[600 : MEMORY + 800])
     assert engine.resets == dict.fromkeys(engine.resets, 0) | {"networks": 1}
     assert np.isfinite(found).all()
     assert found[-500:].mean() < 0.5

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from support.prequential import learned
 
 from iln_stream.learners import state_of
 from iln_stream.learners.infinite_layer import classifier
@@ -53,9 +54,7 @@ def test_probabilities_are_calibrated():
 
 def test_new_classes_may_appear():
     """A class first seen late is known from then on, and no other class's score has changed."""
-    model = InfiniteLayerClassifier(seed=1)
-    for x, y in zip(*quadrants(100, 0), strict=True):
-        model.learn_one(x, y)
+    model = learned(InfiniteLayerClassifier(seed=1), zip(*quadrants(100, 0), strict=True))
     assert set(model.predict_proba_one({"a": 1.0, "b": 1.0})) == {"even", "odd"}
     for _ in range(30):
         model.learn_one({"a": 9.0, "b": 0.0}, "far")
@@ -67,10 +66,8 @@ def test_new_classes_may_appear():
 @pytest.mark.parametrize("n", [129, 132])
 def test_a_class_may_appear_amid_a_redraw(n):
     """A candidate in training when a class appears is restarted, and knows the class in the end."""
-    model = InfiniteLayerClassifier(seed=1)
     xs, ys = quadrants(n, 0)
-    for x, y in zip(xs, ys, strict=True):
-        model.learn_one(x, y)
+    model = learned(InfiniteLayerClassifier(seed=1), zip(xs, ys, strict=True))
     for x, y in zip(xs[:30], ys[:30], strict=True):
         model.learn_one({"a": 9.0, "b": 0.0}, "far")
         model.learn_one(x, y)
@@ -80,9 +77,7 @@ def test_a_class_may_appear_amid_a_redraw(n):
 
 def test_the_first_event_of_a_class_scores_no_expert():
     """The first event of a class leaves the experts' weights as they were; the second does not."""
-    model = InfiniteLayerClassifier(seed=1)
-    for x, y in zip(*quadrants(100, 0), strict=True):
-        model.learn_one(x, y)
+    model = learned(InfiniteLayerClassifier(seed=1), zip(*quadrants(100, 0), strict=True))
     before = model.expert_weights
     model.learn_one({"a": 9.0, "b": 0.0}, "far")
     assert model.expert_weights == before

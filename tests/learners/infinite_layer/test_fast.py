@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from support.prequential import engine_errors, products
 
 from iln_stream.kernels.fast import (
     N_FAST_LAGS,
@@ -8,12 +9,6 @@ from iln_stream.learners.infinite_layer.fast import MEMORY, FastEngine
 from iln_stream.learners.infinite_layer.plain_forecasts import NAMES
 from iln_stream.learners.restoring import random_key
 from iln_stream.state import to_bytes
-
-
-def products(n, seed=0):
-    """Events whose target is a product of two of three inputs."""
-    X = np.random.default_rng(seed).normal(size=(n, 3))
-    return [(dict(zip("abc", x, strict=True)), x[0] * x[1]) for x in X.tolist()]
 
 
 def taught(events):
@@ -59,11 +54,7 @@ def waves(n, seed=0):
 
 def mean_errors(engine, events, size):
     """Mean absolute errors of so many events each."""
-    errors = []
-    for x, y in events:
-        errors.append(abs(engine.predict(x) - y))
-        engine.learn(x, y)
-    return np.array(errors).reshape(-1, size).mean(axis=1)
+    return engine_errors(engine, events).reshape(-1, size).mean(axis=1)
 
 
 def test_it_goes_on_learning():

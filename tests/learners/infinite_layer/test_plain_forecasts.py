@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from support.prequential import errors
 
 from iln_stream.learners import model_of, state_of
 from iln_stream.learners.infinite_layer.plain_forecasts import NAMES, WAITING
@@ -15,14 +16,6 @@ PROFILES = ["fast", "accurate"]
 
 NEVER = 1e9
 """So many events are learned before the forecasts count."""
-
-
-def errors(model, events):
-    found = []
-    for x, y in events:
-        found.append(abs(model.predict_one(x) - y))
-        model.learn_one(x, y)
-    return np.array(found)
 
 
 def line(n):

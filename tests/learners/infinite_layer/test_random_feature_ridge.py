@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 from kernels import plain
+from support.prequential import errors
 
 from iln_stream.learners.infinite_layer.random_feature_ridge import (
     RandomFeatureRidge,
@@ -16,15 +17,6 @@ def waves(n, seed, d=6):
     X = rng.uniform(-2.0, 2.0, size=(n, d))
     y = np.sin(3.0 * X[:, 0]) + 0.05 * rng.normal(size=n)
     return [dict(zip("abcdef"[:d], row, strict=True)) for row in X.tolist()], y.tolist()
-
-
-def mean_error(model, xs, ys, skip):
-    """Prequential mean absolute error after the first `skip` events."""
-    errors = []
-    for x, y in zip(xs, ys, strict=True):
-        errors.append(abs(y - model.predict_one(x)))
-        model.learn_one(x, y)
-    return np.mean(errors[skip:])
 
 
 def noisy_waves(n):
@@ -60,11 +52,11 @@ def test_is_the_ridge_regression_of_its_description(forgetting, huber):
 def test_gradients_find_the_input_that_matters():
     """Units drawn by the gradients halve the error of units drawn from the prior."""
     xs, ys = waves(1_500, 0)
-    errors = {
-        sampling: mean_error(RandomFeatureRidge(sampling=sampling, seed=1), xs, ys, 750)
-        for sampling in ("prior", "gradient")
-    }
-    assert errors["gradient"] < 0.5 * errors["prior"]
+    gradient, prior = (
+        errors(RandomFeatureRidge(sampling=sampling, seed=1), zip(xs, ys, strict=True))[750:].mean()
+        for sampling in ("gradient", "prior")
+    )
+    assert gradient < 0.5 * prior
 
 
 def test_forgetting_follows_drift():
@@ -72,10 +64,13 @@ def test_forgetting_follows_drift():
     xs, ys = waves(2_000, 0, d=1)
     ys = ys[:1_000] + [-y for y in ys[1_000:]]
     kept, forgetful = (
-        RandomFeatureRidge(64, forgetting=f, huber=10.0, sampling="prior", seed=1)
+        errors(
+            RandomFeatureRidge(64, forgetting=f, huber=10.0, sampling="prior", seed=1),
+            zip(xs, ys, strict=True),
+        )[1_200:].mean()
         for f in (1.0, 0.99)
     )
-    assert mean_error(forgetful, xs, ys, 1_200) < 0.5 * mean_error(kept, xs, ys, 1_200)
+    assert forgetful < 0.5 * kept
 
 
 @pytest.mark.parametrize(
@@ -110,8 +105,5 @@ def test_a_target_that_moves_is_followed(level, scale):
     """
     xs, ys = waves(1_600, 2)
     ys = ys[:1_000] + [level + scale * y for y in ys[1_000:]]
-    model, errors = RandomFeatureRidge(64, seed=1), []
-    for x, y in zip(xs, ys, strict=True):
-        errors.append(abs(y - model.predict_one(x)))
-        model.learn_one(x, y)
-    assert np.mean(errors[1_300:]) < 1.5 * scale * np.mean(errors[:1_000])
+    found = errors(RandomFeatureRidge(64, seed=1), zip(xs, ys, strict=True))
+    assert found[1_300:].mean() < 1.5 * scale * found[:1_000].mean()

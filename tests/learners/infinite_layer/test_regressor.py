@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from support.prequential import errors, learned
 
 from iln_stream.errors import StateError
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
@@ -30,11 +31,9 @@ def ratio(model, xs, ys):
 
 def trained(n=300, seed=1, profile="accurate"):
     """A model that has learned n events of an interaction."""
-    model = InfiniteLayerRegressor(profile, seed=seed)
     xs, ys = interaction(n, 0)
-    for x, y in zip(xs, ys, strict=True):
-        model.learn_one(x, y)
-    return model, xs, ys
+    model = InfiniteLayerRegressor(profile, seed=seed)
+    return learned(model, zip(xs, ys, strict=True)), xs, ys
 
 
 @pytest.mark.parametrize(("profile", "most"), [("accurate", 0.4), ("fast", 0.6)])
@@ -248,12 +247,9 @@ def test_a_change_of_level_or_scale_is_followed(profile, n, where, level, scale)
     """300 events after it the error is at most half as large again as before, in the new unit,
     however long the history."""
     xs, ys = moved(where, level, scale, *interaction(n + 600, 4), n)
-    model, errors = InfiniteLayerRegressor(profile, seed=1), []
-    for x, y in zip(xs, ys, strict=True):
-        errors.append(abs(y - model.predict_one(x)))
-        model.learn_one(x, y)
+    found = errors(InfiniteLayerRegressor(profile, seed=1), zip(xs, ys, strict=True))
     unit = scale if where == "target" else 1.0
-    assert np.mean(errors[n + 300 :]) < 1.5 * unit * np.mean(errors[n - 1_000 : n])
+    assert found[n + 300 :].mean() < 1.5 * unit * found[n - 1_000 : n].mean()
 
 
 @pytest.mark.parametrize(

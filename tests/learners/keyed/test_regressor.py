@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from river import compose, preprocessing
+from support.prequential import errors
 
 from iln_stream.errors import IlnWarning, StateError
 from iln_stream.learners import (
@@ -28,15 +29,6 @@ def events(n, n_keys=50, seed=0):
         k, (a, b) = int(rng.integers(n_keys)), rng.normal(size=2)
         y = np.sin(2 * a) + level[k] + slopes[k] @ (a, b) + 0.2 * rng.normal()
         yield {"key": f"k{k}", "a": float(a), "b": float(b)}, float(y)
-
-
-def errors(model, stream):
-    """Prequential absolute errors."""
-    found = []
-    for x, y in stream:
-        found.append(abs(y - model.predict_one(x)))
-        model.learn_one(x, y)
-    return np.array(found)
 
 
 def test_it_is_more_accurate_than_one_model():

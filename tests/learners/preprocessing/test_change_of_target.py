@@ -6,6 +6,7 @@ from copy import deepcopy as copy_of
 import numpy as np
 import pytest
 from river import dummy, stats
+from support.prequential import learned
 from support.states import same
 
 from iln_stream.learners import ChangeOfTarget, InfiniteLayerRegressor, model_of, state_of
@@ -60,10 +61,9 @@ def test_a_series_that_grows():
 def test_late_labels(make):
     """The change learned is that from the present value of the prediction's time, in the token,
     although another value is the last known one by now."""
-    model, events = make(), series(100)
+    events = series(100)
+    model = learned(make(), events)
     assert isinstance(model, LearnsLate)
-    for x, y in events:
-        model.learn_one(x, y)
     predicted, token = model.predict_token({})
     assert token[0] == events[-1][1]
     assert predicted == model.predict_one({})
@@ -90,9 +90,7 @@ def test_a_missing_present_value():
 
 def test_a_restored_model_goes_on():
     """Bit for bit, the last label included; also with a regressor that makes no tokens."""
-    model = fast()
-    for x, y in series(90):
-        model.learn_one(x, y)
+    model = learned(fast(), series(90))
     copy = model_of(state_of(model))
     assert copy.predict_one({}) == model.predict_one({})
     for x, y in series(30):
@@ -106,9 +104,7 @@ def test_a_restored_model_goes_on():
 
 def test_explanations_are_of_the_later_value():
     """They sum to the prediction, and the present value has its share."""
-    model = fast()
-    for x, y in series(400):
-        model.learn_one(x, y)
+    model = learned(fast(), series(400))
     x = series(1)[0][0] | {"load": 190.0}
     found = model.explain_one(x)
     assert found.prediction == model.predict_one(x)
@@ -142,8 +138,6 @@ def test_bad_input_changes_nothing(make, learn, error):
 
 def test_it_is_not_frozen():
     """A frozen model of the changes alone would be taken for one of values."""
-    model = fast()
-    for x, y in series(10):
-        model.learn_one(x, y)
+    model = learned(fast(), series(10))
     with pytest.raises(ValueError, match="ChangeOfTarget can't be frozen"):
         freeze_learner(model)

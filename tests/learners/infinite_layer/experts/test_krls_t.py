@@ -1,4 +1,5 @@
 import numpy as np
+from support.prequential import engine_errors, products
 
 from iln_stream.kernels.krls_t import N_POINTS
 from iln_stream.learners.infinite_layer.engine import RegressionEngine
@@ -16,26 +17,11 @@ class Alone(RegressionEngine):
         super().__init__(Inputs(256), Target(), Memory(64, 2), self.krls_t)
 
 
-def products(n, seed=0, sign=1.0):
-    """Events whose target is a product of two of three inputs."""
-    X = np.random.default_rng(seed).normal(size=(n, 3))
-    return [(dict(zip("abc", x, strict=True)), sign * x[0] * x[1]) for x in X.tolist()]
-
-
-def errors(engine, events):
-    """The |error| of each prediction, made before its target was learned."""
-    found = []
-    for x, y in events:
-        found.append(abs(engine.predict(x) - y))
-        engine.learn(x, y)
-    return np.array(found)
-
-
 def test_learns_a_function_and_its_opposite_from_few_events():
     """Three hundred events after the function has turned over, the error is half of the mean's."""
     engine = Alone()
-    errors(engine, products(2_000))
-    found = errors(engine, products(600, seed=1, sign=-1.0))
+    engine_errors(engine, products(2_000))
+    found = engine_errors(engine, products(600, seed=1, sign=-1.0))
     size = np.mean([abs(y) for _, y in products(600, seed=1)])
     assert found[:20].mean() > 1.2 * size
     assert found[300:].mean() < 0.5 * size
@@ -44,7 +30,7 @@ def test_learns_a_function_and_its_opposite_from_few_events():
 def test_begins_anew_when_many_more_inputs_vary():
     """The kernel's width is for three inputs; it is found again for nine."""
     engine = Alone()
-    errors(engine, products(500))
+    engine_errors(engine, products(500))
     rng = np.random.default_rng(2)
     wider = [
         ({**x, **{f"new{j}": float(rng.normal()) for j in range(6)}}, y)
@@ -52,7 +38,7 @@ def test_begins_anew_when_many_more_inputs_vary():
     ]
     n_points = []
     for event in wider:
-        errors(engine, [event])
+        engine_errors(engine, [event])
         n_points.append(int(engine.krls_t.record[N_POINTS]))
     assert n_points[0] == 39
     assert min(n_points) == 0
@@ -62,9 +48,9 @@ def test_begins_anew_when_many_more_inputs_vary():
 def test_hostile_values_do_no_lasting_harm():
     """Inputs and targets of 1e300 leave it finite, and useful within its memory."""
     engine = Alone()
-    errors(engine, products(500))
+    engine_errors(engine, products(500))
     for x, _ in products(3, seed=2):
-        errors(engine, [({name: 1e300 * value for name, value in x.items()}, -1e300)])
-    found = errors(engine, products(500, seed=1))
+        engine_errors(engine, [({name: 1e300 * value for name, value in x.items()}, -1e300)])
+    found = engine_errors(engine, products(500, seed=1))
     assert np.isfinite(found).all()
     assert found[-100:].mean() < 0.6

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.prequential import products
 from support.states import same
 
 from iln_stream.errors import IlnWarning
@@ -36,12 +37,6 @@ class Nets(RegressionEngine):
     def predictions(self):
         """Of the event last predicted, on the target's scale."""
         return self._p.copy()
-
-
-def products(n, seed=0):
-    """Events whose target is a product of two of three inputs."""
-    X = np.random.default_rng(seed).normal(size=(n, 3))
-    return [(dict(zip("abc", x, strict=True)), x[0] * x[1]) for x in X.tolist()]
 
 
 def taught(events, seed=1):
