@@ -1,10 +1,10 @@
 """`iln-stream log list`, `create`, `tail` and `trim`."""
 
 import signal
-import time
 
 import pytest
 from support.embedded_log import append
+from support.running_api import eventually
 from support.running_command import Command
 
 from iln_stream.streams import NewRecord
@@ -102,19 +102,12 @@ def test_follow(log, tmp_path):
     out = tmp_path / "out"
     shell = ("sh", "-c", f'exec "$@" > {out}', "-")
     with Command(tmp_path, "log", "tail", "sqlite:log.db", "-f", "-n1", under=shell) as running:
-        wait_for(lambda: out.exists() and out.read_text() == "v29\n")
+        eventually(lambda: out.exists() and out.read_text() == "v29\n")
         append(log, [b"new"])
-        wait_for(lambda: out.read_text() == "v29\nnew\n")
+        eventually(lambda: out.read_text() == "v29\nnew\n")
         running.signal(signal.SIGINT)
         assert running.wait() == 0
     assert running.said == ""
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + 120.0  # machines are busy
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_a_reader_that_leaves(log, tmp_path):

@@ -4,16 +4,13 @@ import json
 import os
 import signal
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pytest
 from support.command_line import iln, python
 from support.embedded_log import append
 from support.running_command import Command
-
-DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+from support.web import ask
 
 FIRST_USE = """
 import gc, json, math, sys
@@ -98,15 +95,6 @@ def test_nowhere_to_keep_it(command, monkeypatch):
     assert "'fats' must be one of accurate, fast, " in done.err
     monkeypatch.setattr("iln_stream.cli.warm.cache_is_writable", lambda: False)
     assert "set NUMBA_CACHE_DIR to a folder that can be written to" in command("warm").refused().err
-
-
-def ask(address):
-    """The status and text that an address answers."""
-    try:
-        with DIRECT.open(address, timeout=5) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as refusal:
-        return refusal.code, refusal.read().decode()
 
 
 def test_a_cold_run_is_alive_not_ready_and_can_be_stopped(tmp_path, monkeypatch):

@@ -33,6 +33,7 @@ HISTORY = {**LOG, "warm_start": ("h.csv",), "start": "earliest", "target": "y"}
             "source = 'events.doc': give kafka, kafka:TOPIC, sqlite:PATH, a file",
         ),
         ({}, {"source": "river:Trump"}, "river:Trump: River has .*TrumpApproval"),
+        ({}, {"source": "synthetic:TrumpApproval"}, "River has .*Friedman"),
         ({}, {"source": "river:"}, "names nothing: give river:NAME"),
         ({}, {"source": "river:Higgs"}, r"call river\.datasets\.Higgs\(\)\.download\(\) first"),
         ({}, {"source": "nowhere.jsonl"}, r"can't read nowhere\.jsonl: No such file"),

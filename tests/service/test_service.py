@@ -7,11 +7,11 @@ import re
 import signal
 import socket
 import subprocess
-import time
 
 import pytest
 from river import datasets, evaluate, metrics
 from support.command_line import COMMAND, environment
+from support.running_api import eventually
 from support.web import ask
 
 from iln_stream.errors import IlnError, IlnWarning, SinkError
@@ -171,14 +171,6 @@ def process(tmp_path):
         running.kill()
 
 
-def predicted(file, n, seconds=60.0):
-    """Wait until n predictions are stored."""
-    deadline = time.monotonic() + seconds
-    while not (file.exists() and len(file.read_bytes().splitlines()) >= n):
-        assert time.monotonic() < deadline, "no predictions in time"
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize(
     "number",
     [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.thorough)],
@@ -188,7 +180,8 @@ def test_signal(number, process, tmp_path):
     """A signal ends the run after the current event, with outputs stored and exit code 0."""
     for i in range(5):
         process.stdin.write(b'{"x": {"a": %d}, "y": %d}\n' % (i, i))
-    predicted(tmp_path / "p.jsonl", 5)  # stored in a pause, with the pipe still open
+    stored = tmp_path / "p.jsonl"  # in a pause, with the pipe still open
+    eventually(lambda: stored.exists() and len(stored.read_bytes().splitlines()) >= 5)
     process.stdin.write(b'{"x": {"a": 5}, "y"')
     os.kill(process.pid, number)
     _, error = process.communicate(timeout=30)

@@ -1,10 +1,11 @@
 """Progress of several workers as lines of the log."""
 
 import logging
-from time import monotonic, sleep
+from time import sleep
 
 import pytest
 from prometheus_client.core import CounterMetricFamily
+from support.running_api import eventually
 
 from iln_stream.service.worker_processes import WorkerProgress
 
@@ -15,10 +16,7 @@ def test_it_logs_until_it_is_closed(caplog: pytest.LogCaptureFixture) -> None:
     events = CounterMetricFamily("iln_events", "Of the test.", labels=["partition"])
     events.add_metric(["1"], 1234)
     with WorkerProgress(lambda: [events], [(0,), (1,)], seconds=0.001):
-        deadline = monotonic() + 30.0
-        while not caplog.messages:
-            assert monotonic() < deadline
-            sleep(0.001)
+        eventually(lambda: caplog.messages)
     n = len(caplog.messages)
     sleep(0.01)
     assert len(caplog.messages) == n

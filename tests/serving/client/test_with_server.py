@@ -1,10 +1,9 @@
 """The client with the real server."""
 
 import math
-import time
 
 import pytest
-from support.running_api import RunningApi, example, publish
+from support.running_api import RunningApi, eventually, example, publish
 from support.tls import certificate
 
 from iln_stream.records import Event, Label, promoted
@@ -53,10 +52,7 @@ def api(tmp_path):
 
 def wait_for_log(api):
     with Client(api.url, trust_env=False) as client:
-        deadline = time.monotonic() + 30.0
-        while "the log is not open yet" in client.ready().reasons:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        eventually(lambda: "the log is not open yet" not in client.ready().reasons)
 
 
 def test_promotion(ask, tmp_path):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from iln_stream.errors import SourceError
 from iln_stream.streams import StreamOptions, stream_at
 
 
@@ -22,17 +21,3 @@ def test_seed(name):
     """A synthetic stream depends on the seed alone."""
     one, same, other = (first(f"synthetic:{name}", limit=20, seed=seed) for seed in (1, 1, 2))
     assert one == same != other
-
-
-@pytest.mark.parametrize(
-    ("address", "options", "message"),
-    [
-        ("river:Trump", {}, "river:Trump: River has .*TrumpApproval"),
-        ("synthetic:TrumpApproval", {}, "River has .*Friedman"),
-        ("river:Higgs", {}, r"call river\.datasets\.Higgs\(\)\.download\(\) first"),
-    ],
-)
-def test_refused(address, options, message):
-    """Unknown names and data sets to download are refused with the remedy."""
-    with pytest.raises(SourceError, match=message):
-        stream_at(address, StreamOptions(**options)).check()
