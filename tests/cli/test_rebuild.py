@@ -23,10 +23,8 @@ def test_until_and_skip(broker, topic, command, tmp_path, caplog):
         *(f"--bootstrap={broker.bootstrap}", f"--topic={topic}", f"--snapshots={tmp_path}"),
         *("--learner=pool", '--learner-options={"size": 16}'),
     )
-    done = command("run", *shared, "--start=earliest", "--stop-at-end", "--metrics-port=0")
-    assert done.code == 0, done.err
-    done = command("rebuild", *shared, "--until=40", "--skip=0:5-7,0:9")
-    assert done.code == 0, done.err
+    command("run", *shared, "--start=earliest", "--stop-at-end", "--metrics-port=0").ok()
+    done = command("rebuild", *shared, "--until=40", "--skip=0:5-7,0:9").ok()
     assert f"{topic}:0: skipped offsets 5-7, 9" in caplog.messages
     assert f"{topic}:0: learned again up to offset 40" in done.err
     assert "partition 0: learned 36 events; the state before had 50" in caplog.messages

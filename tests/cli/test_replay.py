@@ -22,8 +22,7 @@ def lines(tmp_path):
 def test_lines_as_they_are(broker, command, lines):
     """Each line is published unchanged to a new topic, and counted."""
     topic = unique_topic()
-    done = command("replay", "events.jsonl", "--topic", topic, "--bootstrap", broker.bootstrap)
-    assert done.code == 0, done.err
+    done = command("replay", "events.jsonl", "--topic", topic, "--bootstrap", broker.bootstrap).ok()
     assert f"3 records sent to topic {topic}" in done.err
     assert [r.value for r in read_topic(broker.bootstrap, topic)] == LINES.splitlines()
 
@@ -34,8 +33,7 @@ def test_rows_with_classes(broker, command, tmp_path):
     (tmp_path / "e.csv").write_text("a,town,kind\n1.5,Graz,ox\n,Linz,true\n3,Linz,4\n")
     topic = unique_topic()
     arguments = ("--target=kind", "--learner=infinite-layer-classifier", "--topic", topic)
-    done = command("replay", "e.csv", *arguments, "--bootstrap", broker.bootstrap)
-    assert done.code == 0, done.err
+    command("replay", "e.csv", *arguments, "--bootstrap", broker.bootstrap).ok()
     found = [json.loads(r.value) for r in read_topic(broker.bootstrap, topic)]
     assert [each["y"] for each in found] == ["ox", True, 4.0]
     assert [each["x"] for each in found[:2]] == [{"a": 1.5, "town": "Graz"}, {"town": "Linz"}]
@@ -46,8 +44,7 @@ def test_variables_and_file(broker, command, lines, monkeypatch, tmp_path):
     topic = unique_topic()
     (tmp_path / "replay.toml").write_text(f'source = "kafka"\ntopic = "{topic}"\nlimit = 1\n')
     monkeypatch.setenv("ILN_BOOTSTRAP", broker.bootstrap)
-    done = command("replay", "events.jsonl", "--config", "replay.toml")
-    assert done.code == 0, done.err
+    command("replay", "events.jsonl", "--config", "replay.toml").ok()
     assert [r.value for r in read_topic(broker.bootstrap, topic)] == LINES.splitlines()[:1]
 
 
@@ -57,8 +54,7 @@ def test_a_synthetic_stream_at_a_rate(broker, command):
     for seed in ("5", "5", "6"):
         topic = unique_topic()
         stream = ("synthetic:Friedman", "--limit=60", "--rate=60", "--seed", seed)
-        done = command("replay", *stream, "--topic", topic, "--bootstrap", broker.bootstrap)
-        assert done.code == 0, done.err
+        command("replay", *stream, "--topic", topic, "--bootstrap", broker.bootstrap).ok()
         found.append(read_topic(broker.bootstrap, topic))
     first, again, other = ([record.value for record in records] for records in found)
     assert first == again
@@ -82,8 +78,7 @@ def test_a_stopped_replay_counts_what_it_sent(broker, command, monkeypatch):
     topic = unique_topic()
     done = command(
         "replay", "synthetic:Friedman", "--topic", topic, "--bootstrap", broker.bootstrap
-    )
-    assert done.code == 0, done.err
+    ).ok()
     assert f"3 records sent to topic {topic}" in done.err
     assert [record.value for record in read_topic(broker.bootstrap, topic)] == sent
 
@@ -103,7 +98,6 @@ def test_a_replay_stops_wherever_the_signal_comes(broker, command, monkeypatch):
     for rate in ("20000",) * 4 + ("0.01",):
         stopped, topic = [], unique_topic()
         stream = ("synthetic:Friedman", "--rate", rate, "--topic", topic)
-        done = command("replay", *stream, "--bootstrap", broker.bootstrap)
-        assert done.code == 0, done.err
+        done = command("replay", *stream, "--bootstrap", broker.bootstrap).ok()
         sent = len(read_topic(broker.bootstrap, topic))
         assert f"{sent} records sent to topic {topic}" in done.err
