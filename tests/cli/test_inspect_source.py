@@ -14,6 +14,8 @@ from iln_stream.errors import IlnWarning
 from iln_stream.service import Service
 from iln_stream.streams import NewRecord
 
+RUN = "run", "--config=learn.toml", "--metrics-port=0", "--learner=pool", "--stop-at-end"
+
 
 @pytest.fixture
 def inspected(command, tmp_path):
@@ -199,9 +201,7 @@ def test_a_log_of_labels(imported, command, tmp_path):
     assert settings["recent_ids"] == 100_000
     assert "target" not in settings
     (tmp_path / "learn.toml").write_text(done.out)
-    ran = command(
-        "run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool", "--stop-at-end"
-    )
+    ran = command(*RUN)
     assert "24 events, 0 dead letters, 1 repeats, waiting: 4 events and 0 labels" in ran.err
     named = command("inspect-source", *streams, "--target", "result.price")
     assert named.out == done.out, named.err
@@ -218,13 +218,12 @@ def test_labels_without_a_time(imported, command, tmp_path):
     assert own == {"target": "minutes", "id_field": "order", "time_field": ""}
     assert "# Labels have no field of a time" in done.out
     (tmp_path / "learn.toml").write_text(done.out)
-    run = ("run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool")
-    ran = command(*run, "--stop-at-end")
+    ran = command(*RUN)
     assert "14 events, 0 dead letters" in ran.err
     assert "time_field" not in ran.err
     (tmp_path / "learn.toml").write_text(done.out.replace(', "time_field" = ""', ""))
     with pytest.warns(IlnWarning, match='set time_field = "" in labels_settings'):
-        command(*run, "--stop-at-end")
+        command(*RUN)
 
 
 def test_a_topic_with_repeated_ids(broker, topic, command, tmp_path):
@@ -240,9 +239,7 @@ def test_a_topic_with_repeated_ids(broker, topic, command, tmp_path):
     assert '# target = "price" is the label by its name. Other numbers: "delivery_' in done.out
     assert '# "order_id" is the id, and 2 of 100 values came before' in done.out
     (tmp_path / "learn.toml").write_text(done.out)
-    ran = command(
-        "run", "--config", "learn.toml", "--metrics-port", "0", "--learner", "pool", "--stop-at-end"
-    )
+    ran = command(*RUN)
     assert "98 events, 0 dead letters" in ran.err
 
 

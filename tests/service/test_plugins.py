@@ -4,7 +4,7 @@ import importlib
 import sys
 
 import pytest
-from support.web import ask
+from support.heard import scraped_at_each_step
 
 from iln_stream.loop import Listener
 from iln_stream.service import Service, Settings, SettingsError, build_learner
@@ -155,19 +155,6 @@ def test_listener_given(users_own):
     settings = Settings(source="users_own:Five", listeners="users_own:Hearing", metrics_port=None)
     Service(settings, listeners=[given]).run()
     assert (given.steps, given.closed, len(users_own.heard)) == (5, True, 5)
-
-
-def scraped_at_each_step(running):
-    """Run a service, and return what /metrics answered at each step."""
-    pages = []
-
-    class Scraper(Listener):
-        def on_step(self, step):
-            pages.append(ask(running.metrics_url)[1])
-
-    running.workers[0].loop.listeners += (Scraper(),)
-    running.run()
-    return pages
 
 
 @pytest.mark.parametrize("name", ["users_own:Mean", "users-mean"])

@@ -11,6 +11,7 @@ import subprocess
 import pytest
 from river import datasets, evaluate, metrics
 from support.command_line import COMMAND, environment
+from support.heard import scraped_at_each_step
 from support.running_api import eventually
 from support.web import ask
 
@@ -85,16 +86,9 @@ def test_metrics_over_http(tmp_path):
         b'{"x": {"a": 1}, "y": 1}\n{"x": {"a": 2}}\n?\n{"x": {"a": 1}, "y": 3}\n'
     )
     running = service(source="events.jsonl", model="mine")
-    pages = []
-
-    class Scraper(Listener):
-        def on_step(self, step):
-            pages.append(ask(running.metrics_url)[1])
-
-    running.workers[0].loop.listeners += (Scraper(),)
     running.serve_metrics()
     url = running.metrics_url
-    running.run()
+    pages = scraped_at_each_step(running)
     told = [
         tuple(value(page, f"iln_{name}_total") for name in ("events", "labelled_events"))
         for page in pages

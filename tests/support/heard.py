@@ -1,4 +1,4 @@
-"""A listener that keeps what it hears, and runs of the loop over a few payloads."""
+"""Listeners that keep what they hear, and runs of the loop over a few payloads."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from iln_stream.loop import Listener, PrequentialLoop, Step
 from iln_stream.records import Command, DeadLetter
 from iln_stream.streams import Record, StreamPartition
 from support.list_source import LIST, ListSource
+from support.web import ask
 
 
 class Heard(Listener):
@@ -46,3 +47,16 @@ def heard_of(learner: Any, *payloads: Any, **options: Any) -> Heard:
     records = [p if isinstance(p, Record) else Record(i, p, LIST) for i, p in enumerate(payloads)]
     PrequentialLoop(ListSource(records), learner, [heard], **options).run()
     return heard
+
+
+def scraped_at_each_step(running: Any) -> list[str]:
+    """Run a service, and return what /metrics answered at each step."""
+    pages: list[str] = []
+
+    class Scraper(Listener):
+        def on_step(self, step: Step) -> None:
+            pages.append(ask(running.metrics_url)[1])
+
+    running.workers[0].loop.listeners += (Scraper(),)
+    running.run()
+    return pages

@@ -19,6 +19,13 @@ def learned(model: Any, events: Iterable[tuple[dict[str, Any], Any]]) -> Any:
     return model
 
 
+def teach(engine: Any, events: Iterable[tuple[dict[str, Any], Any]]) -> Any:
+    """Let an engine learn the events, and return it."""
+    for x, y in events:
+        engine.learn(x, y)
+    return engine
+
+
 def errors(model: Any, events: Iterable[tuple[dict[str, Any], float]]) -> np.ndarray:
     """The |error| of each prediction of a model of River's interface."""
     return _errors(model.predict_one, model.learn_one, events)

@@ -2,7 +2,7 @@ import copy
 
 import numpy as np
 import pytest
-from support.prequential import engine_errors, products
+from support.prequential import engine_errors, products, teach
 
 from iln_stream.errors import IlnWarning
 from iln_stream.kernels.mixing import REGRET
@@ -31,10 +31,7 @@ def sharp_units(n, d=6):
 
 
 def taught(events):
-    engine = AccurateEngine(256, random_key(1))
-    for x, y in events:
-        engine.learn(x, y)
-    return engine
+    return teach(AccurateEngine(256, random_key(1)), events)
 
 
 def test_each_expert_is_reported_by_its_name():
@@ -75,8 +72,7 @@ def test_after_the_memory_is_full():
     engine = taught(products(MEMORY + 100))
     size = size_without_ring(engine)
     before = engine.redrawn_at()
-    for x, y in products(MEMORY + 200, seed=2, sign=-1.0):
-        engine.learn(x, y)
+    teach(engine, products(MEMORY + 200, seed=2, sign=-1.0))
     after = engine.redrawn_at()
     assert after["sparse"] > MEMORY + 100
     assert {name for name in after if after[name] != before[name]} == {"sparse"}

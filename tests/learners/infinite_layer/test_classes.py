@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from support.prequential import teach
 
 from iln_stream.kernels.mixing import LEAST_PROBABILITY
 from iln_stream.learners.infinite_layer.classes import LINEUPS, ClassificationEngine
@@ -15,10 +16,7 @@ def signs(n, seed=0, classes=(False, True)):
 
 
 def taught(events):
-    engine = ClassificationEngine(256, random_key(1))
-    for x, y in events:
-        engine.learn(x, y)
-    return engine
+    return teach(ClassificationEngine(256, random_key(1)), events)
 
 
 def test_each_expert_is_reported_by_its_name():

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from support.prequential import engine_errors, products
+from support.prequential import engine_errors, products, teach
 
 from iln_stream.kernels.fast import (
     N_FAST_LAGS,
@@ -12,10 +12,7 @@ from iln_stream.state import to_bytes
 
 
 def taught(events):
-    engine = FastEngine(256, random_key(1))
-    for x, y in events:
-        engine.learn(x, y)
-    return engine
+    return teach(FastEngine(256, random_key(1)), events)
 
 
 def test_each_expert_is_reported_by_its_name():
@@ -89,6 +86,5 @@ def test_the_state_stops_growing():
     """A thousand events after the memory is full, it has the same size, below 3 MB."""
     engine = taught(products(MEMORY))
     size = len(to_bytes(engine.state()))
-    for x, y in products(1_000, seed=1):
-        engine.learn(x, y)
+    teach(engine, products(1_000, seed=1))
     assert len(to_bytes(engine.state())) < 1.01 * size < 3e6

@@ -253,14 +253,8 @@ def test_events_of_weight_0_change_no_weights(profile):
     """Least squares and the leader learn nothing from them; the last target is theirs."""
     model = InfiniteLayerRegressor(profile, seed=1)
     errors(model, thirty(60))
-    plain = model._engine.plain
-    before = [
-        getattr(plain, name).copy()
-        for name in ("theta", "P", "beta", "Q", "effects", "leader", "choice")
-    ]
+    plain, names = model._engine.plain, ("theta", "P", "beta", "Q", "effects", "leader", "choice")
+    before = {name: getattr(plain, name).copy() for name in names}
     for x, y in line(20):
         model.learn_one(x, y, w=0.0)
-    after = [
-        getattr(plain, name) for name in ("theta", "P", "beta", "Q", "effects", "leader", "choice")
-    ]
-    assert all((a == b).all() for a, b in zip(before, after, strict=True))
+    assert all((getattr(plain, name) == before[name]).all() for name in names)

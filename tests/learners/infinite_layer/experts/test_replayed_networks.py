@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.prequential import products
+from support.prequential import products, teach
 from support.states import same
 
 from iln_stream.errors import IlnWarning
@@ -40,10 +40,7 @@ class Nets(RegressionEngine):
 
 
 def taught(events, seed=1):
-    engine = Nets(seed)
-    for x, y in events:
-        engine.learn(x, y)
-    return engine
+    return teach(Nets(seed), events)
 
 
 def scaled(engine, y):
@@ -145,8 +142,7 @@ def test_a_network_that_is_not_finite_is_drawn_anew():
         engine.learn(*events[1_000])
     assert engine.resets["bent"] == 1
     assert engine.networks.asleep
-    for x, y in events[1_001:]:
-        engine.learn(x, y)
+    teach(engine, events[1_001:])
     assert engine.resets["bent"] == 1
     assert not engine.networks.asleep
     engine.predict({"a": 1.5, "b": 1.5, "c": 0.0})
@@ -170,7 +166,6 @@ def test_counts_beyond_single_precision():
     for network in engine.networks.networks.values():
         network.record[0] = many
     engine.networks.ring.record[0] = engine.target.stats[0, 0] = many
-    for x, y in products(3):
-        engine.learn(x, y)
+    teach(engine, products(3))
     assert [network.steps for network in engine.networks.networks.values()] == [many + 3] * 2
     assert engine.networks.ring.n == engine.target.stats[0, 0] == many + 3
