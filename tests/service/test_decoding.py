@@ -57,8 +57,6 @@ def proto(tmp_path, monkeypatch):
         "    return MessageToDict(Order.FromString(payload), preserving_proto_field_name=True)\n"
         "number = 3\n"
     )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "proto14", raising=False)
 
 

@@ -1,7 +1,6 @@
 """Fields as they are: texts for River's learners, words and crosses for ours, local hours."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,7 @@ def fill(path: Path, first: int, end: int) -> None:
     append(path, [json.dumps(each).encode() for each in lines])
 
 
-def test_learners_of_text(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learners_of_text(path: Path) -> None:
     """River's pipelines get the fields themselves, also of events that waited for a label, in a
     snapshot between two runs: they predict as they do outside, with late labels."""
     (path.parent / "bags.py").write_text(
@@ -42,8 +41,6 @@ def test_learners_of_text(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "words = fx.BagOfWords(on='subject') + fx.BagOfWords(on='user.site')\n"
         "model = words | naive_bayes.MultinomialNB()\n"
     )
-    monkeypatch.chdir(path.parent)
-    monkeypatch.setattr(sys, "path", list(sys.path))
     given = {
         "learner": "bags:model", "learner_options": {}, "learner_inputs": "record",
         "target": "queue", "id_field": "id", "pending_events": 50, "snapshot_pickle": True,

@@ -117,7 +117,6 @@ def users_own(tmp_path, monkeypatch):
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: users-own\nVersion: 1\n")
     (info / "entry_points.txt").write_text(ENTRY_POINTS)
-    monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield importlib.import_module("users_own")
     sys.modules.pop("users_own", None)
