@@ -161,15 +161,12 @@ class Reporting(Protocol):
     @property
     def flags(self) -> Sequence[FlagSpec]:
         """The flags that a report may have."""
-        ...
 
     def report(self, y_pred: Any, y: Any) -> Report:
         """Report on the event that was just learned; y_pred is its prediction."""
-        ...
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the learner's own metrics."""
-        ...
 
 
 def find_reporter(model: Any) -> Reporting | None:

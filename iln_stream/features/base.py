@@ -92,11 +92,9 @@ class Features(Protocol[W]):
         The variance of a mean of m draws is at most ||alpha||_1^2 q / m, so a family with a smaller
         bound needs fewer draws. 1 always holds.
         """
-        ...
 
     def draw(self, n: int, d: int, rng: np.random.Generator) -> W:
         """Draw n >= 1 independent w ~ mu for inputs of d >= 0 columns."""
-        ...
 
     def psi(self, x: NDArray[np.float64], w: W) -> NDArray[np.float64]:
         """Evaluate the units, without changing `x`.
@@ -114,7 +112,6 @@ class Features(Protocol[W]):
         Array of shape (n,), values in [-1, 1].
 
         """
-        ...
 
 
 class ClosedForm(Features[W], Protocol[W]):
@@ -125,7 +122,6 @@ class ClosedForm(Features[W], Protocol[W]):
 
     def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return E_w[psi(X_i; w) psi(x; w)] for every row of X (n, d), shape (n,)."""
-        ...
 
 
 def closed_form(family: Features[W]) -> Kernel | None:

@@ -61,11 +61,9 @@ class LearnsLate(Protocol):
 
     def predict_token(self, x: Mapping[Any, float]) -> tuple[Any, Token]:
         """Return the prediction for x, and a token from which its label can be learned."""
-        ...
 
     def learn_token(self, x: Mapping[Any, float], token: Token, y: Any) -> None:
         """Learn that y is the label of x, which was predicted with this token."""
-        ...
 
 
 @runtime_checkable
@@ -75,7 +73,6 @@ class LearnsInARow(Protocol):
     @property
     def learns_in_a_row(self) -> bool:
         """Whether that holds at present."""
-        ...
 
     def learn_in_a_row(
         self, xs: Sequence[Mapping[Any, float]], y: Sequence[float]
@@ -85,7 +82,6 @@ class LearnsInARow(Protocol):
         Returns the predictions and what `report` would return as losses, without flags, for as
         many events as it could take, which may be none. An error ends the run.
         """
-        ...
 
 
 Prediction: TypeAlias = float | Mapping[Any, float]
@@ -266,7 +262,6 @@ class Promotable(Protocol):
             When there is no contender of this name; the message names them.
 
         """
-        ...
 
 
 class Checkpointing(Protocol):
@@ -275,12 +270,9 @@ class Checkpointing(Protocol):
     @property
     def n_until_due(self) -> int:
         """Number of records until progress is to be saved."""
-        ...
 
     def passed(self, records: Sequence[Record]) -> None:
         """Note that records were processed and that the outputs have their results."""
-        ...
 
     def idle(self) -> None:
         """Save what is due; the loop has nothing else to do."""
-        ...

@@ -31,31 +31,24 @@ class Task(Protocol):
 
     def predictor(self, learner: Any) -> Callable[[Mapping[Any, float]], Prediction]:
         """Return the function that predicts an event; `checked` takes what it returns."""
-        ...
 
     def checked(self, y_pred: Any) -> Prediction:
         """Return the prediction; raise ArithmeticError if a number in it is not finite."""
-        ...
 
     def label(self, y: Any) -> Any:
         """Return the label in the learner's form; raise MalformedError if it is not valid."""
-        ...
 
     def loss(self, y_pred: Any, y: Any) -> float:
         """Return the loss of a prediction, for learners that do not report their own."""
-        ...
 
     def scores(self, window: int, flags: Sequence[FlagSpec] = ()) -> Scores:
         """Return empty scores, over all events and over the last `window` labelled ones."""
-        ...
 
     def baselines(self, window: int) -> Baselines:
         """Return scores of trivial predictors."""
-        ...
 
     def trivial(self) -> Trivial | TrivialClasses:
         """Return trivial predictors, for events that wait for a label."""
-        ...
 
 
 LARGEST_LABEL = 1e30

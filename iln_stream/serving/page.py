@@ -114,11 +114,9 @@ class StatePart(Protocol):
 
     def update(self, value: Any, revision: int) -> None:
         """Take the newest value, which belongs to a new revision."""
-        ...
 
     def since(self, revision: int) -> Any:
         """Return what a browser with an older revision needs; None: nothing."""
-        ...
 
 
 class Whole:

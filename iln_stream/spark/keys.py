@@ -44,7 +44,6 @@ class Core(Protocol):
 
     def born(self) -> Any:
         """Return a new key's learner."""
-        ...
 
     def read(self, data: bytes, blocks: AppendedBlocks) -> Any:
         """Return the learner that was written.
@@ -55,11 +54,9 @@ class Core(Protocol):
             When the bytes are something else.
 
         """
-        ...
 
     def write(self, learner: Any, blocks: AppendedBlocks) -> bytes:
         """Return the learner's bytes; parts that never change go to `blocks`."""
-        ...
 
 
 def core_of(prior: bytes, key_input: str | None) -> Core:

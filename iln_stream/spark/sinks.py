@@ -16,11 +16,9 @@ class BatchSink(Protocol):
 
     def write(self, batch: "DataFrame", number: int) -> None:
         """Store a micro-batch durably; if its number was stored before, nothing is added."""
-        ...
 
     def close(self) -> None:
         """Close connections and files."""
-        ...
 
 
 class FolderSink:

@@ -110,31 +110,24 @@ class StoredKey(Protocol):
 
     def meta(self) -> Meta | None:
         """Return the small part; None: the key is new."""
-        ...
 
     def learner(self) -> bytes:
         """Return the learner's bytes if they are not inline."""
-        ...
 
     def blocks(self) -> Iterable[tuple[str, bytes]]:
         """Return all blocks that were appended, by name."""
-        ...
 
     def write_meta(self, meta: Meta) -> None:
         """Replace the small part."""
-        ...
 
     def write_learner(self, data: bytes) -> None:
         """Replace the learner's bytes."""
-        ...
 
     def append_blocks(self, blocks: Iterable[tuple[str, bytes]]) -> None:
         """Append blocks; those that are there stay as they are."""
-        ...
 
     def replace_blocks(self, blocks: Iterable[tuple[str, bytes]]) -> None:
         """Replace the list of blocks."""
-        ...
 
 
 def packed_positions(positions: Mapping[int, int]) -> str:

@@ -87,44 +87,35 @@ class Iterate(Protocol):
     @property
     def alpha_l1(self) -> float:
         """||alpha||_1."""
-        ...
 
     @property
     def n_support(self) -> int:
         """Number of support points x_i."""
-        ...
 
     @property
     def draws_wanted(self) -> float | None:
         """Draws needed for the tolerated variance, if more than the maximum; else None."""
-        ...
 
     def noise(self, draws: int) -> float:
         """Return a bound on the standard deviation of E from that many draws, given f_t.
 
         0 where E is not a mean of fresh draws, or where no tight bound is known.
         """
-        ...
 
     def estimate(self, x: NDArray[np.float64], t: int) -> Estimate:
         """Return E at x, shape (d,), with the randomness of event t."""
-        ...
 
     def append(self, x: NDArray[np.float64], alpha: float) -> None:
         """Add alpha Phi(x)."""
-        ...
 
     def shrink(self, factor: float) -> None:
         """Multiply every alpha_i by `factor`."""
-        ...
 
     def state(self) -> StateDict:
         """Return what was learned; it shares no memory."""
-        ...
 
     def restore(self, state: StateDict) -> None:
         """Go on, bit for bit, from a state of an iterate that was started alike."""
-        ...
 
 
 class Estimator(Protocol):
@@ -132,7 +123,6 @@ class Estimator(Protocol):
 
     def start(self, given: EstimatorContext) -> Iterate:
         """Return f_1 = 0."""
-        ...
 
 
 @runtime_checkable
@@ -141,7 +131,6 @@ class EstimatesWithin(Iterate, Protocol):
 
     def estimate_within(self, x: NDArray[np.float64], eps: float, delta: float, t: int) -> Estimate:
         """Return an E with P(|E - f(x)| > eps) <= delta given f, with event t's randomness."""
-        ...
 
 
 @runtime_checkable
@@ -155,4 +144,3 @@ class HasFiniteLayer(Iterate, Protocol):
 
         And points (n, d) at which to estimate its error, or None if the layer is f itself.
         """
-        ...

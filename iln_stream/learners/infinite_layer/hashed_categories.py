@@ -233,23 +233,18 @@ class EffectsTable(Protocol):
     @property
     def occupied(self) -> float:
         """Share of cells that have learned."""
-        ...
 
     def is_sound(self) -> bool:
         """Return whether all numbers are finite."""
-        ...
 
     def shares(self) -> dict[str, float]:
         """Return the share of each field in all that varies."""
-        ...
 
     def state(self) -> dict[str, Any]:
         """Return the state."""
-        ...
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a state that `state` returned."""
-        ...
 
 
 E = TypeVar("E", bound=EffectsTable)

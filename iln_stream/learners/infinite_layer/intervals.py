@@ -39,7 +39,6 @@ class FindsNearest(Protocol):
     @property
     def n_nearest(self) -> int:
         """Number of events found."""
-        ...
 
 
 class ErrorScale(Part):

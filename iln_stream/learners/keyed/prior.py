@@ -67,7 +67,6 @@ class KeyPrior(Protocol):
     @property
     def frozen(self) -> bool:
         """Whether keys leave it as it is."""
-        ...
 
     def look(self, x: Mapping[Any, float]) -> Look:
         """Return the global prediction and the inputs with slopes; nothing changes.
@@ -78,15 +77,12 @@ class KeyPrior(Protocol):
             When an input is not a finite number.
 
         """
-        ...
 
     def begin(self, x: Mapping[Any, float]) -> None:
         """Give new inputs slopes, as long as there is room."""
-        ...
 
     def learn(self, x: Mapping[Any, float], y: float) -> None:
         """Let the global model learn y, from which the key's own effect has been taken."""
-        ...
 
 
 class _Shared:

@@ -205,7 +205,6 @@ class KeyStore(Protocol):
     @property
     def n_live(self) -> int:
         """Number of keys in memory."""
-        ...
 
     n_evicted: int
     n_loaded: int
@@ -214,27 +213,21 @@ class KeyStore(Protocol):
 
     def __len__(self) -> int:
         """Return the number of keys."""
-        ...
 
     def get(self, key: str) -> Row | None:
         """Return the state of a key, to read only; None: it has none."""
-        ...
 
     def to_learn(self, key: str) -> Row:
         """Return the state of a key, to be changed in place; a new key gets one."""
-        ...
 
     def sample(self, n: int) -> NDArray[np.float64]:
         """Return copies of the states of at most n keys, as rows, for metrics."""
-        ...
 
     def state(self) -> StateDict:
         """Return the states, or where they are stored."""
-        ...
 
     def restore(self, state: StateDict) -> None:
         """Go on from a state."""
-        ...
 
 
 class HasKeys(Protocol):
@@ -243,16 +236,13 @@ class HasKeys(Protocol):
     @property
     def size(self) -> int:
         """Return the number of numbers in a key's state."""
-        ...
 
     @property
     def keys(self) -> KeyStore:
         """Return the states."""
-        ...
 
     def keep_keys_in(self, keys: KeyStore) -> None:
         """Let another store have the states from now on."""
-        ...
 
 
 class Rows:

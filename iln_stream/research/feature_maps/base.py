@@ -29,11 +29,9 @@ class DrawnMap(Protocol):
     @property
     def n_psi(self) -> int:
         """Evaluations of hidden units that phi(x) costs for one x."""
-        ...
 
     def __call__(self, x: Array) -> Array:
         """Return phi(x): (d,) -> (M,), (n, d) -> (n, M)."""
-        ...
 
 
 @runtime_checkable
@@ -46,8 +44,6 @@ class FeatureMap(Protocol):
     @property
     def kernel(self) -> Kernel | None:
         """k, called with X (n, d) and x (d,), in closed form; None if it has none."""
-        ...
 
     def draw(self, d: int, rng: np.random.Generator) -> DrawnMap:
         """Draw a map for inputs of d >= 1 columns."""
-        ...

@@ -37,7 +37,6 @@ class Producer(Protocol):
 
     def n_partitions(self, topic: str) -> int:
         """Return the number of partitions of a topic."""
-        ...
 
     def send(
         self,
@@ -49,37 +48,29 @@ class Producer(Protocol):
         headers: Headers,
     ) -> None:
         """Queue a message; wait while the queue is full. No timestamp: now."""
-        ...
 
     def poll(self) -> None:
         """Report errors that have occurred in the background."""
-        ...
 
     def flush(self, timeout: float) -> None:
         """Wait until the queued messages are stored."""
-        ...
 
     def close(self) -> None:
         """Close the connection; call `flush` before."""
-        ...
 
     def abandon(self) -> None:
         """Close the connection, and drop messages that wait."""
-        ...
 
     def init_transactions(self) -> None:
         """Abort the open transaction of an earlier producer with the same transactional id."""
-        ...
 
     def begin_transaction(self) -> None:
         """Begin a transaction."""
-        ...
 
     def commit_transaction(
         self, group: str, source: str, positions: Mapping[int, int], metadata: str
     ) -> None:
         """Commit the messages, and a group's positions by partition in the topic `source`."""
-        ...
 
 
 _CLOSE_WITHIN_SECONDS = 30.0
