@@ -272,9 +272,10 @@ class PrequentialLoop:
         self._last_offsets[origin] = offset
         if type(payload) is bytes and payload.startswith(MARK):  # as `is_command` does
             return _Apart.COMMAND
+        # An error in this ends the run: a dead letter would show what is forgotten.
+        if self._forgets is not None and self._forgets(record):
+            return _Apart.FORGOTTEN
         try:
-            if self._forgets is not None and self._forgets(record):
-                return _Apart.FORGOTTEN
             decode, keyed = self._decode, self._keyed
             if self._labels is not None and origin.stream == self._labels.stream:
                 decode, keyed = self._labels.decode, self._keyed_labels
