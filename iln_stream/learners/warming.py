@@ -116,12 +116,12 @@ def _compile_fast(learner: InfiniteLayerRegressor, part: str) -> None:
 def _compile_class_networks(learner: InfiniteLayerClassifier) -> None:
     """Let only the networks learn."""
     engine = learner._engine
-    event, networks = engine._event, engine.networks
+    networks = engine.networks
     for t in range(_EVENTS):
         row = engine._admit(_input(t))
         if t < 3:
             engine._add(t)
-            event = engine._event
+        event = engine._event
         engine.inputs.standardise(row, event.row, event.v)
         networks.predict(event, engine._offsets, engine._experts[engine._networks_from :])
         engine.memory.put(event.row, t % 3, 1.0)
@@ -140,7 +140,7 @@ class _Asleep:
 
 
 def _keep(learner: Any, part: str) -> None:
-    """Leave out the other part's experts; of what both need, either has about half the time."""
+    """Leave out the experts that another process compiles."""
     engine = learner._engine
     if isinstance(learner, InfiniteLayerClassifier):
         engine.networks = _Asleep()

@@ -384,7 +384,7 @@ class RegressionBaselines(Baselines):
             if time - past.first >= day:
                 for each in self.seasonal.values():
                     each.compare(past, time, last, step.y, step.weight)
-            # A label that is due, or an earlier one had a wrong time.
+            # Where a label is due, or the time of an earlier one was wrong.
             if not 0.0 < past.due - time <= week and not (step.late and step.delay is None):
                 past.learn(time, step.y, time + (step.delay or 0.0))
         for each in self.seasonal.values():

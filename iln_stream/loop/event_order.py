@@ -46,16 +46,19 @@ class EventOrder(Listener):
 
     def on_steps(self, steps: Sequence[Step]) -> None:
         """Compare the times of events in a row; most only grow, and need no closer look."""
-        times, before = [step.time for step in steps if step.time is not None], self._before
-        if len(times) < len(steps) or self._one_series or before is None or not times:
+        times = [step.time for step in steps if step.time is not None]
+        if self._before is None or self._one_series or not times or len(times) < len(steps):
             super().on_steps(steps)
-        elif max(before[1], self._passed) <= times[0] and times == sorted(times):
-            self.n += len(times)
-            self.last = times[-1] if self.last is None else max(self.last, times[-1])
-            self._passed = max(self._passed, times[-2] if len(times) > 1 else before[1])
-            self._before = steps[-1].offset, times[-1]
-        else:
+            return
+        before = self._before[1]
+        if times != sorted(times) or times[0] < max(before, self._passed):
             super().on_steps(steps)
+            return
+        self.n += len(times)
+        self.last = times[-1] if self.last is None else max(self.last, times[-1])
+        if self._refuses:
+            self._passed = max(self._passed, times[-2] if len(times) > 1 else before)
+        self._before = steps[-1].offset, times[-1]
 
     def on_step(self, step: Step) -> None:
         """Compare the event's time with that of the event before.

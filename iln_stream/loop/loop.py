@@ -70,11 +70,11 @@ class PrequentialLoop:
 
     For each record, in strict offset order, it decodes and predicts; only then it learns the label,
     if there is one, and scores that prediction. Events may be learned in a row before listeners
-    hear of them: see `Listener`. A record that can't be decoded, predicted or
-    learned is a dead letter, and the loop continues. Outputs and listeners get the result of a
-    record exactly once: a step, a dead letter, a repeat, a skipped record or a command; with late
-    labels also steps and dead letters of earlier events, or nothing yet. Then the loop reports the
-    record to the checkpoint as done.
+    hear of them: see `Listener`. A record that can't be decoded, predicted or learned is a dead
+    letter, and the loop continues. Outputs and listeners get the result of a record exactly once: a
+    step, a dead letter, a repeat, a skipped record or a command; with late labels also steps and
+    dead letters of earlier events, or nothing yet. Then the loop reports the record to the
+    checkpoint as done.
 
     Parameters
     ----------
@@ -257,9 +257,8 @@ class PrequentialLoop:
 
     def _room(self) -> int:
         """Return how many events may be learned before listeners and checkpoint hear of them."""
-        if not self._reads_ahead or self._n_failed_at_first is not None:
-            return 1
-        if not self.stepper.takes_rows:
+        at_first = self._n_failed_at_first is not None
+        if at_first or not (self._reads_ahead and self.stepper.takes_rows):
             return 1
         room = min((each.most_steps for each in self.listeners), default=MOST_IN_A_ROW)
         return room if self.checkpoint is None else min(room, self.checkpoint.n_until_due)

@@ -199,7 +199,10 @@ class Stepper:
 
 
 def _is_whole(kind: type) -> bool:
-    """Return whether one class defines all that `learn_in_a_row` stands for, and no heir a part."""
+    """Return whether one class defines all of these.
+
+    Else `learn_in_a_row` would pass over a subclass's own `learn_one`.
+    """
     names = ("learns_in_a_row", "learn_in_a_row", "predict_one", "learn_one", "report")
     by = {next((each for each in kind.__mro__ if name in vars(each)), None) for name in names}
     return len(by) == 1 and by != {None}

@@ -1,5 +1,7 @@
 """Events that are older than the event before: counted, shown, and refused where all are."""
 
+import random
+
 import pytest
 from support.list_source import LIST
 
@@ -101,3 +103,23 @@ def test_what_happens_to_one_series():
     late = [*map(float, range(10_000)), *of_series(9, 9_000)]
     for times in (one, retried, repeated_hour, batch_again, future, late):
         learn_all(EventOrder("log", refuses=False, one_series=True), steps(times))
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+def test_steps_in_a_row(refuses):
+    """However many steps come together, all is as one by one."""
+    draw = random.Random(1)
+    for _ in range(200):
+        one, many = (EventOrder("e", refuses=refuses) for _ in range(2))
+        time, times = draw.uniform(-50.0, 50.0), []
+        for _ in range(60):
+            time += draw.choice([0.0, 1.0, 1.0, 1.0, draw.uniform(-2.0, 3.0)])
+            times.append(time if draw.random() < 0.98 else None)
+        made = steps(times)
+        while made:
+            n = draw.randint(1, 9)
+            for step in made[:n]:
+                one.on_step(step)
+            many.on_steps(made[:n])
+            made = made[n:]
+            assert vars(one) == vars(many)

@@ -203,6 +203,15 @@ def test_events_before_an_error_are_learned():
     assert (len(heard.steps), type(error)) == (40, SourceError)
 
 
+def test_a_repeat_within_a_row():
+    """An id that came a few events before, and is not learned yet, is known."""
+    payloads = [b'{"id": "e%d", "a": %d, "b": 2, "y": 3}' % (min(i, 19), i) for i in range(21)]
+    records = [Record(i, payload, LIST) for i, payload in enumerate(payloads)]
+    decoder = MappedDecoder(FieldMapping(target="y", id_field="id"), parse_json)
+    heard, _ = run_mapped(records, decoder=decoder, recent_ids=RecentIds(50))
+    assert (len(heard.steps), heard.repeats) == (20, [20])
+
+
 class Looks(Listener):
     """Notes how many events the learner has learned at each step."""
 

@@ -1,5 +1,6 @@
 """Metrics: each equals its value recomputed from the steps, and continues from a saved state."""
 
+import random
 import time
 from collections.abc import Mapping
 from itertools import chain, islice, product
@@ -20,6 +21,7 @@ from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
 from iln_stream.loop import PrequentialLoop, Regression, Step
 from iln_stream.loop.metrics import DELAYS, SECONDS, Metrics, ModelMetrics, partition_label
+from iln_stream.loop.slices import DailyRhythm
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
 from iln_stream.streams.river import RiverDatasetSource
@@ -341,3 +343,16 @@ def test_continues_from_a_state():
 def test_label_of_partitions():
     """The label names a range of partitions, or each one where some are missing."""
     assert [partition_label(p) for p in ([4], [2, 1, 3], [3, 1])] == ["4", "1-3", "1,3"]
+
+
+def test_the_daily_rhythm_is_that_of_single_errors():
+    """However many errors come together, the sums of hours are the same, before 1970, too."""
+    draw = random.Random(1)
+    errors = [(draw.uniform(-9e3, 9e3), draw.random()) for _ in range(300)]
+    one, many = DailyRhythm(), DailyRhythm()
+    for each in errors:
+        one.add([each])
+    for start in range(0, 300, 7):
+        many.add(errors[start : start + 7])
+    assert one.hours == many.hours
+    assert sum(n for n, _ in one.hours.values()) == 300

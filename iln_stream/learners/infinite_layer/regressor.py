@@ -24,7 +24,7 @@ from iln_stream.learners.metrics import SHRUNK, algorithm_1_flags, mixture_metri
 from iln_stream.learners.preprocessing.moments import LARGEST_VALUE
 from iln_stream.learners.restoring import random_key, restorable
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.learners.tables import TableEvents
+from iln_stream.learners.tables import TableEvents, require_length
 from iln_stream.reporting import FlagSpec, MetricSpec, Report
 from iln_stream.state import StateDict
 
@@ -465,8 +465,8 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
     ) -> tuple[list[float], list[float]]:
         """Predict and learn events, each before the next, as `predict_one` and `learn_one` do.
 
-        With profile `fast` this takes half the time. It ends before the first event with a new
-        name, a hashed category, or an input or target that is not a finite number.
+        With profile `fast` this takes three fifths of the time. It ends before the first event with
+        a new name, a hashed category, or an input or target that is not a finite number.
 
         Parameters
         ----------
@@ -480,6 +480,11 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         tuple
             Predictions, and losses as of `report`, of the events that were learned.
 
+        Raises
+        ------
+        ValueError
+            When there are more or fewer targets than inputs.
+
         Examples
         --------
         >>> from iln_stream import InfiniteLayerRegressor
@@ -489,12 +494,13 @@ class InfiniteLayerRegressor(InfiniteLayerLearner[Effects], base.MiniBatchRegres
         ([2.0, 2.0], [0.0, 0.0])
 
         """
+        require_length(y, len(xs))
         with self._turn:
             if not self.learns_in_a_row:
                 return [], []
             plain = list[Mapping[Any, float]]()
             with suppress(Exception):  # `learn_one` says what is wrong with an event
-                for x, target in zip(xs, y, strict=True):
+                for x, target in zip(xs, y, strict=False):
                     if self._with_hashed(x) is not None or not math.isfinite(target):
                         break
                     plain.append(x)
