@@ -42,15 +42,9 @@ from iln_stream.kernels.vectors import (
 def set_product(A, B, bias, C):  # type: ignore[no-untyped-def]
     """C = A B + bias for A (m, k), B (k, n), C (m, n), bias (1, n) in each row.
 
-    m is 1 or a multiple of 4, n of 32. Rows of B and C are contiguous. A tile of C, 4 rows of 32,
+    m is a multiple of 4, n of 32. Rows of B and C are contiguous. A tile of C, 4 rows of 32,
     stays in registers.
     """
-    if A.shape[0] == 1:
-        if C.shape[1] % (4 * WIDE_LANES) == 0:
-            set_sparse_product(A, B, bias, C)  # it reads B in order
-        else:
-            _set_row_product(A, B, bias, C)
-        return
     for i in range(0, A.shape[0], 4):
         for j in range(0, C.shape[1], 2 * WIDE_LANES):
             c00, c01 = load(bias, 0, j), load(bias, 0, j + WIDE_LANES)
@@ -391,7 +385,12 @@ def forward(shape, w, inputs, encoding, scratch, rows):  # type: ignore[no-untyp
                 else:
                     _add_piecewise(shape, w.columns, inputs, f, scratch.knots, h1)
     activate_layer(h1, scratch.d1)
-    set_product(h1, w.W2, w.b2, h2)
+    if rows > 1:
+        set_product(h1, w.W2, w.b2, h2)
+    elif shape.second % (4 * WIDE_LANES) == 0:
+        set_sparse_product(h1, w.W2, w.b2, h2)  # it reads W2 in order
+    else:
+        _set_row_product(h1, w.W2, w.b2, h2)
     activate_layer(h2, scratch.d2)
     for c in range(shape.outputs):
         skipped = spread(w.b3[0, c])
