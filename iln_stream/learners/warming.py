@@ -3,6 +3,7 @@
 It prints a line of JSON for each function: its name, and the seconds it took.
 """
 
+import gc
 import json
 import math
 import sys
@@ -83,12 +84,11 @@ def exercise(name: str, part: str | None = None) -> None:
             _learn_event(learner, t)
         if getattr(learner, "learns_in_a_row", False):
             learner.learn_in_a_row([_INPUTS], [0.0])
-        if part is None and hasattr(learner, "predict_token"):
+        if part != "networks" and hasattr(learner, "predict_token"):
             _, token = learner.predict_token(_INPUTS)  # of a label that comes after another one
             _learn_event(learner, _EVENTS)
             learner.learn_token(_INPUTS, token, 1)
-        is_ours = isinstance(learner, InfiniteLayerRegressor | InfiniteLayerClassifier)
-        if part != "networks" and is_ours:
+        if part != "others" and name in PARTS:
             learner._engine.inputs.reinitialise(())  # as when it heals
         if part is None and isinstance(learner, InfiniteLayerRegressor):
             _ = learner.target_unit, learner.relevance, learner.drift  # as metrics do
@@ -105,10 +105,10 @@ def _compile_fast(learner: InfiniteLayerRegressor, part: str) -> None:
     engine.predict(_INPUTS) if part == "others" else engine.compile_learning(_INPUTS)
     engine.record[EVENTS] = engine.intervals.record[0] = 2.0  # as if events had been learned
     if part == "learning":
+        engine.intervals.around(0.0, 0.9)  # here, where what learns shares its functions
         engine.inputs.reinitialise(())
         return
     forecasts_address()
-    learner.predict_interval(_INPUTS)
     engine._require_fresh(1)
     engine._learn_fresh(0.0, 0.0, 1.0, engine._described, engine._described, 1)
 
@@ -116,16 +116,16 @@ def _compile_fast(learner: InfiniteLayerRegressor, part: str) -> None:
 def _compile_class_networks(learner: InfiniteLayerClassifier) -> None:
     """Let only the networks learn."""
     engine = learner._engine
-    networks = engine.networks
     for t in range(_EVENTS):
         row = engine._admit(_input(t))
+        engine.memory.put(engine._event.row, t % 3, 1.0)
+        engine.inputs.reinitialise(())  # early on: the other process needs its loop later
         if t < 3:
             engine._add(t)
         event = engine._event
         engine.inputs.standardise(row, event.row, event.v)
-        networks.predict(event, engine._offsets, engine._experts[engine._networks_from :])
-        engine.memory.put(event.row, t % 3, 1.0)
-        networks.learn(event, t % 3, engine._offsets)
+        engine.networks.predict(event, engine._offsets, engine._experts[engine._networks_from :])
+        engine.networks.learn(event, t % 3, engine._offsets)
 
 
 class _Asleep:
@@ -149,6 +149,8 @@ def _keep(learner: Any, part: str) -> None:
     engine.mixture.keep(lambda expert: (expert in those) == networks)
     if networks:
         engine.intervals = engine.plain = None
+        engine._admit(_INPUTS)
+        engine.expert.predict(engine._event, engine._p)  # before what both processes need
 
 
 def _input(t: int) -> dict[str, float]:
@@ -169,6 +171,7 @@ def _learn_event(learner: Any, t: int) -> None:
 
 def main(name: str, part: str | None = None) -> None:
     """Compile what the learners of a name need, or a part of it; see `warming`."""
+    gc.set_threshold(100_000)  # numba makes millions of objects that stay: a tenth of the time
     with reporting(_print):
         exercise(name, part)
 
