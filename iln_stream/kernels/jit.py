@@ -60,22 +60,30 @@ def borrowed(typing_context: Any, array: Any) -> Any:
 
 def address_of(function: Any, *arguments: Any) -> int:
     """Return the address of a compiled function's code for arguments of these types."""
+    address, _ = overload_of(function, *arguments)
+    return address
+
+
+def overload_of(function: Any, *arguments: Any) -> tuple[int, Any]:
+    """Return the address of a compiled function for arguments of these types, and its signature."""
     key = function, *map(_kind, arguments)
-    if key not in _ADDRESSES:  # numba takes a fifth of a millisecond to answer
+    if key not in _OVERLOADS:  # numba takes a fifth of a millisecond to answer
         kinds = tuple(map(typeof, arguments))
         function.compile(kinds)  # at once if that is done
         result = function.overloads[kinds]
         name = result.fndesc.llvm_func_name
-        _ADDRESSES[key] = result.library.get_pointer_to_function(name)
-    return _ADDRESSES[key]
+        _OVERLOADS[key] = result.library.get_pointer_to_function(name), result.signature
+    return _OVERLOADS[key]
 
 
-_ADDRESSES: dict[Any, int] = {}
+_OVERLOADS: dict[Any, tuple[int, Any]] = {}
 """By function and kinds of arguments: code is never moved or removed."""
 
 
 def _kind(argument: Any) -> Any:
     """What of an argument its type depends on."""
+    if isinstance(argument, tuple):
+        return tuple(map(_kind, argument))
     if not isinstance(argument, np.ndarray):
         return type(argument)
     flags = argument.flags
