@@ -337,9 +337,10 @@ def expected_errors(z, near, n_near, absolute, record, theta, phi, scales):  # t
 
 
 @compiled
-def learn_error(error, slot, absolute, record, theta, P, huber, phi, k):  # type: ignore[no-untyped-def]
-    """Learn that the event that `phi` describes, in this slot of the memory, had this |error|."""
-    absolute[slot] = error
+def learn_error(prediction, y, n, absolute, record, theta, P, huber, phi, k):  # type: ignore[no-untyped-def]
+    """Learn the |error| of the n-th event, which `phi` describes."""
+    error = min(abs(y - prediction), LARGEST_ERROR)
+    absolute[n % absolute.shape[0]] = error
     record[N_ERRORS] += 1.0
     record[MEAN] += (error - record[MEAN]) / min(record[N_ERRORS], 1000.0)
     if record[MEAN] > 0.0:

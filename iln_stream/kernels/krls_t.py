@@ -46,7 +46,12 @@ class Basis(NamedTuple):
 
 @compiled
 def predict(basis, record, z, k):  # type: ignore[no-untyped-def]
-    """Fill k (B,), the kernel of z (d,) with the points; return the mean at z, as `fenced`."""
+    """Fill k (B,), the kernel of z (d,) with the points; return the mean at z, as `fenced`.
+
+    It is 0 before there is a width.
+    """
+    if record[SCALE] == 0.0:
+        return 0.0
     basis = Basis(*basis)
     widest_vectors()
     m = int(record[N_POINTS])
@@ -64,9 +69,10 @@ def predict(basis, record, z, k):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def learn_event(basis, record, z, k, t, forgetting, noise):  # type: ignore[no-untyped-def]
+def learn_event(basis, record, z, k, t, weight, forgetting, noise):  # type: ignore[no-untyped-def]
     """Count an event, and learn it once there is a width of the kernel.
 
+    The noise's variance is that of an event of weight 1; of another, it is divided by the weight.
     Returns whether the width has yet to be found or no longer fits the inputs: nothing is learned
     then.
     """
@@ -80,7 +86,7 @@ def learn_event(basis, record, z, k, t, forgetting, noise):  # type: ignore[no-u
     if record[EVENTS] >= START and squares > 0.0 and not fits:
         return True
     if scale > 0.0:
-        learn(basis, record, z, k, t, forgetting, noise)
+        learn(basis, record, z, k, t, forgetting, noise / weight)
     return False
 
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.kernels.columns import COUNT, MEAN, SQUARES
 from iln_stream.kernels.jit import compiled
 from iln_stream.kernels.regression_event import scaled
 from iln_stream.kernels.sort import first_at_least
@@ -125,6 +126,30 @@ def put_in_order(keys, carried, n, key, value, old_key, old_value):  # type: ign
     carried[i] = value
 
 
+@compiled
+def set_metric(agop, n_lags, floor, stats, metric):  # type: ignore[no-untyped-def]
+    """metric (d,): the weight of a difference in each column, 0 in a constant one.
+
+    In standard deviations it is the root of the column's share in the mean outer product of
+    gradients, `agop` (n_lags + d, n_lags + d), with `floor` under it: see `blended`.
+    """
+    d = metric.shape[0]
+    trace = total = 0.0
+    for i in range(d):
+        trace += agop[n_lags + i, n_lags + i]
+        for j in range(d):
+            total += agop[n_lags + i, n_lags + j]
+    level = trace / max(d, 1)
+    known = level > 1e-300 and abs(total) < np.inf
+    for j in range(d):
+        share = agop[n_lags + j, n_lags + j] / level if known else 1.0
+        n, mean, squares = stats[COUNT, j], stats[MEAN, j], stats[SQUARES, j]
+        metric[j] = 0.0
+        if squares > 1e-26 * n * mean * mean:
+            sd = np.sqrt(squares / max(n, 1.0))
+            metric[j] = np.sqrt((1.0 - floor) * share + floor) / sd
+
+
 N_SIMILAR = 31
 """Number of events with about the same predicted mean, whose median target is one prediction."""
 
@@ -163,9 +188,9 @@ class NeighbourTables(NamedTuple):
 
 @compiled
 def predict_neighbours(  # type: ignore[no-untyped-def]
-    row, z, mean, center, unit, columns, y, filled, metric, neighbours, found, p
+    row, z, mean, center, unit, columns, y, n, metric, neighbours, found, p
 ):
-    """Fill p (3,) from the first `filled` stored events; `mean` is the scaled predicted mean.
+    """Fill p (3,) from what is stored of n events; `mean` is the scaled predicted mean.
 
     `neighbours` is a `NeighbourTables`. The slots of the nearest events are written to `found`
     (32,); returns their number. While there are few events the first two predictions are
@@ -173,6 +198,7 @@ def predict_neighbours(  # type: ignore[no-untyped-def]
     """
     tables = NeighbourTables(*neighbours)
     widest_vectors()
+    filled = min(n, y.shape[0])
     p[:] = mean
     if filled >= N_SIMILAR:
         distances = np.empty(N_FOUND)
@@ -189,14 +215,15 @@ def predict_neighbours(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def remember_neighbour(i, filled, z, mean, y, old_y, t, neighbours):  # type: ignore[no-untyped-def]
-    """Store an event in slot i, where `filled` slots were in use and the target was old_y.
+def remember_neighbour(n, z, mean, y, old_y, t, neighbours):  # type: ignore[no-untyped-def]
+    """Store an event after n others, in place of one of target old_y once all slots are in use.
 
     `mean` is the predicted mean in units of y, t the scaled target; `neighbours` is a
     `NeighbourTables`.
     """
     tables = NeighbourTables(*neighbours)
     means = tables.means
+    i, filled = n % means.shape[0], min(n, means.shape[0])
     put_in_order(tables.ordered, tables.carried, filled, mean, y, means[i], old_y)
     means[i] = mean
     for j in range(z.shape[0]):

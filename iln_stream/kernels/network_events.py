@@ -93,7 +93,12 @@ def predict_networks(networks, ring, encoding, row, delay, values, inputs, p):  
     """p: predictions of networks for the raw row, as scaled targets; values and inputs are scratch.
 
     `networks` has plain tuples: shape, network, rows (n,) of parameters to predict by, and scratch.
+    Before the first event they predict 0; and nan if the number of events is not finite.
     """
+    n = Ring(*ring).record[EVENTS]
+    if n == 0.0 or not abs(n) < np.inf:
+        p[:] = n - n
+        return
     encode_next(ring, encoding, row, delay, values, inputs)
     at = 0
     for i in range(len(networks)):

@@ -54,10 +54,11 @@ def fenced(prediction):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def unscale(t, center, unit, y):  # type: ignore[no-untyped-def]
-    """Write scaled values t (K,) in units of the target to y (K,)."""
+def unscale(t, center, unit, n, y):  # type: ignore[no-untyped-def]
+    """Write scaled values t (K,) in the target's units to the n-th event's row of a ring (N, K)."""
+    i = n % y.shape[0]
     for k in range(t.shape[0]):
-        y[k] = center + unit * t[k]
+        y[i, k] = center + unit * t[k]
 
 
 @compiled

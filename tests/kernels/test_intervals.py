@@ -203,7 +203,7 @@ class ErrorScale:
 
     def learn(self, error):
         learn_error(
-            error, self.n % SIZE, self.absolute, self.record, self.theta, self.P, self.huber,
+            0.0, error, self.n, self.absolute, self.record, self.theta, self.P, self.huber,
             self.phi, self.k,
         )  # fmt: skip
         self.n += 1

@@ -83,7 +83,7 @@ def test_the_nearest_events_are_named(n, n_found):
     times, values = np.zeros((3, 60)), np.zeros((3, 60), np.float32)
     tables = (*times, values, np.zeros(60))  # of the learner's types: that code is compiled
     for i in range(n):
-        remember_neighbour(i, i, columns[:, i].copy(), y[i], y[i], 0.0, y[i], tables)
+        remember_neighbour(i, columns[:, i].copy(), y[i], y[i], 0.0, y[i], tables)
     found, p = np.empty(N_FOUND, np.int64), np.empty(3)
     arguments = row, row, 0.0, 0.0, 1.0, columns, y, n, metric, tables, found, p
     assert predict_neighbours(*arguments) == n_found

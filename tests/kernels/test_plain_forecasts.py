@@ -20,6 +20,7 @@ from iln_stream.kernels.plain_forecasts import (
     RING,
     SEASONAL,
     bounded_target,
+    learn_forecasts,
     least_squares,
 )
 from iln_stream.learners.infinite_layer.plain_forecasts import PlainForecasts
@@ -34,7 +35,7 @@ def learned(ys, rows=None, own=0.0, part=None, scale=SCALE):
     found = []
     for row, y in zip(rows, ys, strict=True):
         found.append(part.predict(row, own, *scale))
-        part.learn(row, float(y), 1.0, *scale, squared=False)
+        learn_forecasts(row, float(y), 1.0, *scale, part.array, part.n_columns, False)
     return part, np.array(found)
 
 
@@ -183,7 +184,7 @@ def test_what_is_broken_is_left_out_and_marked(name, value):
     getattr(part, name)[...] = value
     assert part.predict(np.zeros(0), 0.25, *SCALE) == 0.25
     assert not part.is_sound
-    part.learn(np.zeros(0), 1.0, 1.0, *SCALE, squared=False)
+    learn_forecasts(np.zeros(0), 1.0, 1.0, *SCALE, part.array, 0, False)
     assert np.isnan(part.record[COUNT])
     assert part.heal()
     assert part.predict(np.zeros(0), 0.25, *SCALE) == 0.25

@@ -99,13 +99,15 @@ class AccurateEngine(RegressionEngine):
             plain=PlainForecasts(),
         )  # fmt: skip
 
-    def _after_event(self) -> None:
+    def _after_event(self) -> bool:
         """Let sleepers fall asleep, or begin anew."""
         if not self.sleepers.resting:
-            self.sleepers.weigh(sum(self.mean.weights_of("ridges").tolist()))
-        elif self.drift > ALARM:
-            self.sleepers.begin_anew()
-            self.mean.forget("ridges")
+            return self.sleepers.weigh(sum(self.mean.weights_of("ridges").tolist()))
+        if self.drift <= ALARM:
+            return False
+        self.sleepers.begin_anew()
+        self.mean.forget("ridges")
+        return True
 
     @property
     def first_order(self) -> ShrinkingGradient:

@@ -1,15 +1,17 @@
 """How an event passes from named inputs to the experts and back."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels.columns import UPPER
+from iln_stream.kernels.intervals import LEVELS
 from iln_stream.kernels.mixing import WEIGHT
 from iln_stream.kernels.plain_forecasts import N_FORECASTS
+from iln_stream.kernels.program import Call, Step, bound
 from iln_stream.kernels.regression_event import FENCE, center_and_unit, describe, observe, scaled
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec
@@ -141,6 +143,21 @@ class FreshTargets(Part):
     def _make_scratch(self) -> None:
         self._event = Observation(0, self.linear.omega.shape[1])
         self._lags = Observation(self._n_lags, 0)
+        self._own = np.zeros(1)  # the last prediction of either
+        self._steps: list[Any] = []
+
+    def _run(self, i: int) -> None:
+        """Let the linear predictor predict or learn, or the series: by number, in this order."""
+        if not self._steps:
+            banks = (self.linear, self._event), (self.series, self._lags)
+            for bank, event in banks:
+                self._steps += bound(bank.predicting(event, self._own))
+                self._steps += bound(bank.learning(event, self._own))
+        self._steps[i]()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy gets: it binds arrays of its own."""
+        return {**self.__dict__, "_steps": []}
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns."""
@@ -168,16 +185,15 @@ class FreshTargets(Part):
 
     def _predictions(self, v: Vector, steps: int) -> list[float]:
         """Return what both predict so many steps after the newest known target."""
-        p = np.empty(1)
         self._event.v[:] = v
-        self.linear.predict(self._event, p)
+        self._run(0)
         constant, *factors = self.series.theta[0, : 1 + self._n_lags].tolist()
         lags = v[: self._n_lags].tolist()
         for _ in range(steps):
             # As a bank does: 1 and 0.3 v are its features, and v is 3 times the scaled target.
             t = constant + 0.3 * sum([f * lag for f, lag in zip(factors, lags, strict=True)])
             lags = [3.0 * max(-FENCE, min(FENCE, t)), *lags[:-1]]
-        return [float(p[0]), lags[0] / 3.0]
+        return [float(self._own[0]), lags[0] / 3.0]
 
     def _mixed(self, p: list[float], counting: list[bool]) -> float:
         """Return the mixture of those that count."""
@@ -224,14 +240,14 @@ class FreshTargets(Part):
                 return False
             self._score(p, t, w)
         self._event.weight = self._lags.weight = w
+        self._event.t = self._lags.t = t
         self._event.v[:] = known
         self._lags.v[:] = known[: self._n_lags]
-        for bank, event in ((self.linear, self._event), (self.series, self._lags)):
-            own = np.empty(1)
-            bank.predict(event, own)
-            if not math.isfinite(own[0]):
+        for bank in range(2):
+            self._run(2 * bank)
+            if not math.isfinite(self._own[0]):
                 return False
-            bank.learn(event, t, own)
+            self._run(2 * bank + 1)
         return True
 
     def _score(self, p: list[float], t: float, w: float) -> None:
@@ -378,7 +394,9 @@ class RegressionEngine(LateEngine):
         self.lags = np.zeros(memory.lags.shape[1])
         self._p = np.zeros(1)
         self._prediction = 0.0  # the last one, in units of the target
+        self._ends = np.zeros((len(LEVELS), 3))  # of intervals that are learned late
         self._event = Observation(len(self.lags), 0)
+        self._unbind()
         parts: dict[str, Part] = {
             "memory": memory, "target": target, "inputs": inputs, "last-targets": LastTargets(self),
             "drift": self.drift_means,
@@ -395,6 +413,14 @@ class RegressionEngine(LateEngine):
             len(expert.outputs()) + (0 if plain is None else N_FORECASTS),
             intervals=intervals is not None,
         )
+
+    def _unbind(self) -> None:
+        """Bind steps anew before they run again: arrays were replaced, or others sleep now."""
+        self._bound: dict[tuple[str, bool], list[Callable[[], None]]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy gets: it binds arrays of its own."""
+        return {**super().__getstate__(), "_bound": {}}
 
     @property
     def n(self) -> int:
@@ -440,14 +466,13 @@ class RegressionEngine(LateEngine):
     def interval(self, x: Mapping[Any, float], level: float) -> tuple[float, float]:
         """Return the interval for x."""
         assert self.intervals is not None
-        return self.intervals.around(self.predict(x), level, self._event)
+        return self.intervals.around(self.predict(x), level)
 
     def predict_token(self, x: Mapping[Any, float]) -> tuple[float, Vector]:
         """Return the prediction for x, and a token with which the target can be learned late."""
         prediction = self.predict(x)
         event, sizes, ends = self._event, np.zeros(0), np.zeros(0)
         if self.intervals is not None:
-            self.intervals.expect(event)
             sizes, ends = self.intervals.sizes, self.intervals.published(prediction)
         scale = event.center, event.unit if event.sound else math.nan
         outputs = self.expert.outputs()
@@ -497,42 +522,39 @@ class RegressionEngine(LateEngine):
     ) -> None:
         """Learn the target of the raw row last predicted; `known` are the last targets by now."""
         event, memory = self._event, self.memory
-        prediction = self._prediction
-        if self.intervals is not None and not self.intervals.expect(event):
+        if self.intervals is not None and not self.intervals.is_sound:
             event.sound = False
         if not event.sound:
             self._heal(row)
-            prediction = self._prediction
-            if self.intervals is not None:
-                self.intervals.expect(event)
-        ends = PRESENT
+        event.prediction, event.y = self._prediction, y
+        if (event.weight != 1.0 or event.delay) and self.expert.admit(event):
+            self._unbind()
+        late = scored = False
         if seen is not None and seen.counts(self.n):
-            prediction, ends = seen.prediction, seen.published(self.n)
-            self._score(seen)
-        if self.intervals is not None:
-            self.intervals.learn(prediction, y, ends)
-        n = memory.count_event()
-        t = observe(
-            row, y, event.weight, event.row, prediction, self.inputs.stats, self.target.stats,
-            self.lags, n, self.drift_means.record, memory.stored,
-        )  # fmt: skip
+            late, event.prediction = True, seen.prediction
+            if self.intervals is not None:
+                self._ends[:] = seen.published(self.n)
+            scored = self._score(seen)
         if self.plain is not None:
             self.plain.delayed(event.delay)
-            self.plain.learn(
-                event.row, y, event.weight, event.center, event.unit, squared=self._squared
-            )
+        memory.count_event()
+        event.evicted = memory.evicted
+        self._run(self._recording, late)
         if self.fresh is not None:
-            self._learn_fresh(t, seen, known)
-        self.expert.learn(event, t, self._p)
+            self._learn_fresh(event.t, seen, known)
+        self._run(self._learning, scored)
+        changed = self.expert.learned(event)
         if memory.n % EVERY == 0 and not self.healer.inspect(memory.n):
-            self.healer.heal_all(memory.n)
-        self._after_event()
+            changed |= self.healer.heal_all(memory.n)
+        if self._after_event() or changed:
+            self._unbind()
 
-    def _after_event(self) -> None:
-        """Do what is due once an event is learned; by default nothing is."""
+    def _after_event(self) -> bool:
+        """Do what is due once an event is learned; return whether others sleep now."""
+        return False
 
-    def _score(self, seen: PredictedWith) -> None:
-        """Let what was predicted be scored."""
+    def _score(self, seen: PredictedWith) -> bool:
+        """Let what was predicted be scored; return whether the experts' outputs are."""
         outputs = seen.scored(self.n, self._event.center, self._event.unit)
         if outputs is not None:
             self.expert.score(outputs if self.plain is None else outputs[:-N_FORECASTS])
@@ -540,6 +562,7 @@ class RegressionEngine(LateEngine):
             self.plain.score(seen)
         if self.intervals is not None:
             self.intervals.expect_as_of(seen.sizes)
+        return outputs is not None
 
     def _learn_fresh(self, t: float, seen: PredictedWith | None, known: Vector | None) -> None:
         """Let `FreshTargets` learn the scaled target."""
@@ -554,22 +577,26 @@ class RegressionEngine(LateEngine):
     def _heal(self, row: Vector) -> None:
         """Reinitialise what is broken, so that the raw row is predicted by sound parts."""
         if self.healer.heal_all(self.n):
+            self._unbind()
             self._predict_row(row)
         faults, broken = self._event.faults, ~np.isfinite(self._p)
         if broken.any():
             faults = [(self.expert, broken)]
         if faults:
             self.healer.restart_all(faults, self.n)
+            self._unbind()
             self._predict_row(row)
 
     def _predict_row(self, x: Vector) -> None:
         event = self._event
         event.sound, event.faults = True, []
-        event.center, event.unit = describe(
-            x, self.inputs.stats, self.target.stats, self.lags, self.memory.n, event.row, event.v
-        )
-        self.expert.predict(event, self._p)
+        event.n = self.memory.n
+        event.take(x)
+        self._run(self._predicting)
         value = self._p[0]
+        if not math.isfinite(value):
+            self.expert.predict(event, self._p)  # with what has faults left out
+            value = self._p[0]
         if self.fresh is not None:
             value = self.fresh.predict(value, event.v, event.delay or None)
         self._prediction = float(event.center + event.unit * value)
@@ -584,6 +611,40 @@ class RegressionEngine(LateEngine):
             last = float(self.memory.y[(self.memory.n - 1) % len(self.memory.y)])
             self._prediction = last if math.isfinite(last) else 0.0
 
+    def _run(self, steps: Callable[[bool], Iterable[Step]], late: bool = False) -> None:
+        """Run the steps that a method returns; bind them if they are not."""
+        name = steps.__name__, late
+        if name not in self._bound:
+            self._bound[name] = bound(steps(late))
+        for step in self._bound[name]:
+            step()
+
+    def _predicting(self, late: bool) -> Iterable[Step]:
+        """Yield the steps by which the experts predict the row taken, and intervals its error."""
+        event, at = self._event, self._event.at
+        row = event.raw, self.inputs.stats, self.target.stats, self.lags, at.n, event.row, event.v
+        yield Call(describe, row, (at.center, at.unit))
+        yield from self.expert.predicting(event, self._p)
+        if self.intervals is not None:
+            yield from self.intervals.expecting(event)
+
+    def _recording(self, late: bool) -> Iterable[Step]:
+        """Yield the steps by which the event joins intervals, memory, statistics and forecasts."""
+        event, at = self._event, self._event.at
+        if self.intervals is not None:
+            yield from self.intervals.learning(event, self._ends if late else PRESENT)
+        arguments = (
+            event.raw, at.y, at.weight, event.row, at.prediction, self.inputs.stats,
+            self.target.stats, self.lags, at.n, self.drift_means.record, self.memory.stored,
+        )  # fmt: skip
+        yield Call(observe, arguments, (at.t,))
+        if self.plain is not None:
+            yield self.plain.learning(event, squared=self._squared)
+
+    def _learning(self, late: bool) -> Iterable[Step]:
+        """Return the steps by which the experts learn; rules know whether they score late."""
+        return self.expert.learning(self._event, self._p)
+
     def _widen(self, n_columns: int) -> None:
         self.memory.widen(n_columns)
         self.expert.widen(n_columns)
@@ -594,7 +655,9 @@ class RegressionEngine(LateEngine):
         if self.intervals is not None:
             self.intervals.widen(n_columns)
         self._event = Observation(len(self.lags), len(self.inputs))
+        self._unbind()
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
         self._event = Observation(len(self.lags), len(self.inputs))
+        self._unbind()

@@ -1,14 +1,13 @@
 """Prediction intervals that keep their coverage, and the size of the error to expect."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels.intervals import (
-    LARGEST_ERROR,
     LEVELS,
     N_ROLLING,
     RATIOS,
@@ -21,6 +20,7 @@ from iln_stream.kernels.intervals import (
     learn_error,
     learn_interval,
 )
+from iln_stream.kernels.program import Call, Scalar, Step
 from iln_stream.learners.infinite_layer.expert import Observation, Vector
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import Part
@@ -37,7 +37,7 @@ class FindsNearest(Protocol):
     nearest: NDArray[np.int64]
 
     @property
-    def n_nearest(self) -> int:
+    def n_nearest(self) -> Scalar:
         """Number of events found."""
 
 
@@ -82,21 +82,23 @@ class ErrorScale(Part):
         self.P = np.concatenate([self.P, _without_data(more)])
         self._make_scratch()
 
-    def expect(self, event: Observation) -> None:
-        """Write the |errors| expected at the event to `sizes` (2,)."""
+    def expecting(self, event: Observation) -> Step:
+        """Return the call that writes the |errors| expected at the event to `sizes` (2,)."""
         finder = self._finder
-        expected_errors(
+        arguments = (
             event.z, finder.nearest, finder.n_nearest, self.absolute, self.record, self.theta,
             self._phi, self.sizes,
         )  # fmt: skip
+        return Call(expected_errors, arguments)
 
-    def learn(self, error: float) -> None:
-        """Learn the |error| at the event that came last, which the memory stores next."""
-        memory = self._memory
-        learn_error(
-            min(error, LARGEST_ERROR), memory.n % len(memory.y), self.absolute, self.record,
-            self.theta, self.P, self.huber, self._phi, self._gain,
+    def learning(self, event: Observation) -> Step:
+        """Return the call that learns the |error| at the event, the last one expected."""
+        at = event.at
+        arguments = (
+            at.prediction, at.y, at.n, self.absolute, self.record, self.theta, self.P, self.huber,
+            self._phi, self._gain,
         )  # fmt: skip
+        return Call(learn_error, arguments)
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
@@ -171,9 +173,7 @@ class Intervals(Part):
         if self.scale is not None:
             self.scale.widen(n_columns)
 
-    def around(
-        self, prediction: float, level: float, event: Observation | None = None
-    ) -> tuple[float, float]:
+    def around(self, prediction: float, level: float) -> tuple[float, float]:
         """Return the ends of the interval at a level in (0, 1); prediction +- 1 at first.
 
         Ends are interpolated between the five levels; towards 0 they approach the prediction,
@@ -182,7 +182,7 @@ class Intervals(Part):
         learned = self.record[0] - 1.0
         if not learned >= 1.0:
             return prediction - 1.0, prediction + 1.0
-        if event is not None and not self.expect(event):
+        if not self.is_sound:
             return prediction - 1.0, prediction + 1.0
         n = int(min(learned, self.errors.shape[1]))
         ends = np.full((len(LEVELS) + 2, 2), prediction)
@@ -196,21 +196,25 @@ class Intervals(Part):
             return prediction - 1.0, prediction + 1.0
         return low, high
 
-    def learn(self, prediction: float, y: float, ends: Vector = PRESENT) -> None:
-        """Learn that y was observed for this prediction, at the event of the last `expect`.
+    def learning(self, event: Observation, ends: Vector = PRESENT) -> Iterable[Step]:
+        """Yield the calls that learn the event's target and prediction.
 
         `ends` are those that were published, if other errors were learned since, and the weight of
         a miss: see `PredictedWith.published`.
         """
-        learn_interval(self.plain, prediction, self._sizes, y, ends)
+        at = event.at
+        yield Call(learn_interval, (self.plain, at.prediction, self._sizes, at.y, ends))
         if self.scale is not None:
-            self.scale.learn(abs(y - prediction))
+            yield self.scale.learning(event)
 
-    def expect(self, event: Observation) -> bool:
-        """Compute the errors expected at the event just predicted; return if they are finite."""
-        if self.scale is None:
-            return True
-        self.scale.expect(event)
+    def expecting(self, event: Observation) -> Iterable[Step]:
+        """Yield the call that computes the errors expected at the event just predicted."""
+        if self.scale is not None:
+            yield self.scale.expecting(event)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the errors expected are finite."""
         return all(map(math.isfinite, self._sizes.tolist()))
 
     def published(self, prediction: float) -> Vector:
@@ -229,7 +233,7 @@ class Intervals(Part):
 
     @property
     def sizes(self) -> Vector:
-        """The errors expected at the event of the last `expect`."""
+        """The errors expected at the event of the last `expecting`."""
         return self._sizes
 
     def expect_as_of(self, sizes: Vector) -> None:

@@ -1,7 +1,7 @@
 """How the predictions of several experts become one."""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from iln_stream.kernels.mixing import (
     score,
     update_rule,
 )
+from iln_stream.kernels.program import Call, Step, scalar
 from iln_stream.learners.infinite_layer.expert import (
     Expert,
     Observation,
@@ -78,10 +79,6 @@ class MLPoly(RegretRule):
         self.squared = squared
         self.record = np.zeros(2)  # events scored, mean |error| of the mixture over about 1000
         super().__init__(n_experts)
-
-    def mixed(self, p: NDArray[np.float64]) -> float:
-        """Return the weighted mean of the experts' predictions p (K,)."""
-        return mixed(self.table, p)  # type: ignore[no-any-return]
 
     def mixed_of(self, p: NDArray[np.float64], counts: NDArray[np.bool_]) -> float:
         """Return the weighted mean of those p (K,) that count; write it to the others."""
@@ -219,27 +216,41 @@ class ExpertMixture(Expert):
         self.rule = MLPoly(
             sum(len(expert.names) for expert in self.experts.values()), squared=squared
         )
-        self.value = 0.0  # the last prediction
-        self._scored: Vector | None = None  # predictions to score next, if not the last ones
+        self.bound_value = np.zeros(())  # the last prediction
+        self._is_late = False  # whether `_late` is scored next, instead of the last predictions
         self._make_scratch()
 
     def _make_scratch(self) -> None:
-        members = list(self.experts.values())
-        self._p, places = allocate_predictions(members)
+        experts = list(self.experts.values())
+        self._p, places = allocate_predictions(experts)
+        self._late = np.zeros(len(self._p))
         self._places = dict(zip(self.experts, places, strict=True))
         self._awake_now = np.ones(len(self._p), bool)
-        self._enlist(list(self._listed()))
+        self._enlist([(expert, self._p[at]) for expert, at in zip(experts, places, strict=True)])
+
+    def _enlist(self, members: list[tuple[Expert, Vector]]) -> None:
+        """Let these experts take part, each with a view of its predictions."""
+        self._members = members
+        own = [expert for expert, _ in members if type(expert).learned is not Expert.learned]
+        self._due = [expert.learned for expert in own]
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy gets: all but the scratch arrays and views of them, which it makes anew."""
-        scratch = (
-            "_p", "_places", "_awake_now", "_experts", "_predictors", "_learners", "_mixtures"
-        )  # fmt: skip
+        scratch = "_p", "_late", "_places", "_awake_now", "_members", "_due"
         return {k: v for k, v in self.__dict__.items() if k not in scratch}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._make_scratch()
+
+    @property
+    def value(self) -> float:
+        """The last prediction."""
+        return float(self.bound_value)
+
+    @value.setter
+    def value(self, value: float) -> None:
+        self.bound_value[()] = value
 
     def _reported(self) -> Iterator[str]:
         """Yield the names of the predictions, within nested mixtures too."""
@@ -248,68 +259,59 @@ class ExpertMixture(Expert):
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns in every expert."""
-        for expert in self._experts:
+        for expert, _ in self._members:
             expert.widen(n_columns)
 
+    def admit(self, event: Observation) -> bool:
+        """Let every expert make room."""
+        changed = [expert.admit(event) for expert, _ in self._members]
+        return any(changed)
+
+    def predicting(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Yield the experts' steps, and the call that writes their mixture to p."""
+        for expert, own in self._members:
+            yield from expert.predicting(event, own)
+        results = self.bound_value, scalar(p)
+        if self._find_sleepers():
+            yield Call(mixed_of, (self.rule.table, self._p, self._awake_now), results)
+        else:
+            yield Call(mixed, (self.rule.table, self._p), results)
+
     def predict(self, event: Observation, p: Vector) -> None:
-        """Write the mixture of the experts' predictions to p."""
-        for predict, own in self._predictors:
-            predict(event, own)
-        self._mix(event, p)
+        """Write the mixture of the experts' predictions to p, without those that have faults."""
+        for expert, own in self._members:
+            expert.predict(event, own)
+        if self._find_sleepers():
+            value = mixed_of(self.rule.table, self._p, self._awake_now)
+        else:
+            value = mixed(self.rule.table, self._p)
+        self.value = value if math.isfinite(value) else self._without_faults(event)
+        p[0] = self.value
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         rule = {"weights": self.rule.weights, "awake": self._awake()}
         experts = [form for expert in self.experts.values() for form in expert.frozen(event)]
         return [{"form": "mixture", "rule": rule, "experts": experts}]
 
-    def _mix(self, event: Observation, p: Vector) -> None:
-        """Write the mixture of what the experts have predicted to p."""
-        for expert in self.experts.values():
-            if expert.asleep is not False:
-                awake = self._awake()
-                self.asleep = not awake.any()
-                value = mixed_of(self.rule.table, self._p, awake)
-                break
-        else:
-            self.asleep = False
-            value = mixed(self.rule.table, self._p)
-        self.value = value if math.isfinite(value) else self._without_faults(event)
-        p[0] = self.value
-
     def keep(self, wanted: Callable[[str], bool]) -> None:
         """Let only some experts, by name, take part from now on: to compile what these need.
 
         Of nested mixtures, name their experts.
         """
+        names = list(self.experts)
+        for expert in self.experts.values():
+            if isinstance(expert, ExpertMixture):
+                expert.keep(wanted)
+        members = zip(names, self._members, strict=True)
         self._enlist(
-            [
-                each
-                for each in self._listed()
-                if isinstance(each[1], ExpertMixture) or wanted(each[0])
-            ]
+            [each for name, each in members if isinstance(each[0], ExpertMixture) or wanted(name)]
         )
 
-    def _enlist(self, listed: list[tuple[str, Expert, Vector]]) -> None:
-        """Let these take part: in one list, as an event need not go from mixture to mixture."""
-        self._experts = [expert for _, expert, _ in listed if not isinstance(expert, ExpertMixture)]
-        self._mixtures = [self, *(each for _, each, _ in listed if isinstance(each, ExpertMixture))]
-        # Each with a view of its predictions: slicing anew would cost 2 us an event.
-        self._predictors = [
-            (expert._mix if isinstance(expert, ExpertMixture) else expert.predict, own)
-            for _, expert, own in listed
-        ]
-        self._learners = [
-            (expert.learn, own)
-            for _, expert, own in listed
-            if not isinstance(expert, ExpertMixture) and type(expert).learn is not Expert.learn
-        ]
-
-    def _listed(self) -> Iterator[tuple[str, Expert, Vector]]:
-        """Yield all experts by name, with their predictions; a mixture comes after its experts."""
-        for name, expert in self.experts.items():
-            if isinstance(expert, ExpertMixture):
-                yield from expert._listed()
-            yield name, expert, self._p[self._places[name]]
+    def _find_sleepers(self) -> bool:
+        """Note whose predictions count; return whether some do not."""
+        found = any(expert.asleep is not False for expert in self.experts.values())
+        self.asleep = found and not self._awake().any()
+        return found
 
     def _awake(self) -> NDArray[np.bool_]:
         """Whose predictions count."""
@@ -353,7 +355,7 @@ class ExpertMixture(Expert):
 
         They are in the order of `outputs`; returns those after this mixture's.
         """
-        p = np.empty(len(self._p))
+        p = self._late
         for name, expert in self.experts.items():
             at = self._places[name]
             if isinstance(expert, ExpertMixture):
@@ -363,19 +365,24 @@ class ExpertMixture(Expert):
                 outputs = rest
             else:
                 p[at], outputs = np.split(outputs, [at.stop - at.start])
-        self.value, self._scored = self.rule.mixed_of(p, np.isfinite(p)), p
+        self.value, self._is_late = self.rule.mixed_of(p, np.isfinite(p)), True
         return outputs
 
-    def learn(self, event: Observation, t: float, p: Vector) -> None:
-        """Score the experts' predictions by t, then let each learn it."""
-        for each in self._mixtures:
-            scored, rule = each._p if each._scored is None else each._scored, each.rule
-            update_rule(
-                rule.table, rule.record, scored, each.value, t, event.weight, rule.squared, DISCOUNT
-            )
-            each._scored = None
-        for learn, own in self._learners:
-            learn(event, t, own)
+    def learning(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Yield the call that scores the experts' predictions, and the experts' steps."""
+        arguments = (
+            self.rule.table, self.rule.record, self._late if self._is_late else self._p,
+            self.bound_value, event.at.t, event.at.weight, self.rule.squared, DISCOUNT,
+        )  # fmt: skip
+        yield Call(update_rule, arguments)
+        for expert, own in self._members:
+            yield from expert.learning(event, own)
+
+    def learned(self, event: Observation) -> bool:
+        """Let the experts do what is due."""
+        self._is_late = False
+        changed = [learned(event) for learned in self._due]
+        return any(changed)
 
     def floats(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield the arrays of the rule and of the experts."""

@@ -9,7 +9,8 @@ import numpy as np
 from iln_stream.kernels import plain_forecasts as kernels
 from iln_stream.kernels.mixing import WEIGHT
 from iln_stream.kernels.plain_forecasts import LATE, N_FORECASTS, SCORED, PlainState
-from iln_stream.learners.infinite_layer.expert import Vector
+from iln_stream.kernels.program import Call, Step
+from iln_stream.learners.infinite_layer.expert import Observation, Vector
 from iln_stream.learners.infinite_layer.part import Part
 from iln_stream.learners.infinite_layer.tokens import PredictedWith
 
@@ -178,11 +179,12 @@ class PlainForecasts(Part):
             found = self.weights(center, unit) @ self._look[SCORED : SCORED + N_FORECASTS]
         return float((found - center) / unit)
 
-    def learn(
-        self, row: Vector, y: float, w: float, center: float, unit: float, *, squared: bool
-    ) -> None:
-        """Learn the target of the row last predicted, on the target's scale of that time."""
-        kernels.learn_forecasts(row, y, w, center, unit, self.array, self.n_columns, squared)
+    def learning(self, event: Observation, *, squared: bool) -> Step:
+        """Return the call that learns the event, by the target's scale of its prediction."""
+        at = event.at
+        numbers = at.y, at.weight, at.center, at.unit
+        arguments = event.row, *numbers, self.array, self.n_columns, squared
+        return Call(kernels.learn_forecasts, arguments)
 
     def weights(self, center: float, unit: float) -> Vector:
         """Return the weights (7,) in the next prediction, the engine's own first."""

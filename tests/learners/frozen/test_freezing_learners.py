@@ -129,6 +129,7 @@ def test_sleeping_ridges_stay_asleep():
     model = learned(InfiniteLayerRegressor(seed=1), stream(300))
     awake = [model.predict_one(x) for x in QUERIES]
     model._engine.sleepers.resting = True
+    model._engine._unbind()
     assert [model.predict_one(x) for x in QUERIES] != awake
     assert error(model, freeze_learner(model)) < ROUNDING
 

@@ -5,8 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iln_stream.learners.infinite_layer.expert import Observation
 from iln_stream.learners.infinite_layer.intervals import Intervals
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
+
+
+def learn(intervals, prediction, y):
+    """Learn a target and its prediction."""
+    event = Observation(0, 0)
+    event.prediction, event.y = prediction, y
+    for step in intervals.learning(event):
+        step()
 
 
 def rolling(errors, level):
@@ -32,7 +41,7 @@ def shares_and_scores(predictions, targets, level):
             theirs.append(score(prediction - half, prediction + half, y, level))
         if t > 0:
             errors.append(y - prediction)
-        intervals.learn(prediction, y)
+        learn(intervals, prediction, y)
     return np.mean(held), np.mean(ours) / np.mean(theirs)
 
 
@@ -90,7 +99,7 @@ def test_nested_finite_and_around_the_prediction(events, prediction):
     """For any data ends are finite, contain the prediction, and widen with the level."""
     intervals = Intervals()
     for event in events:
-        intervals.learn(*event)
+        learn(intervals, *event)
     ends = [intervals.around(prediction, level) for level in np.linspace(0.01, 0.999, 50)]
     lows, highs = zip(*ends, strict=True)
     assert np.isfinite(ends).all()
@@ -104,7 +113,7 @@ def test_ends_are_the_range_s_own_numbers():
     """For targets +-1 the ends are exactly these, so that a target at the end is covered."""
     intervals = Intervals()
     for prediction, y in zip(*stream("two-valued", 1_000), strict=True):
-        intervals.learn(prediction, y)
+        learn(intervals, prediction, y)
     assert intervals.around(0.1234567, 0.95) == (-1.0, 1.0)
 
 
@@ -113,7 +122,7 @@ def test_trend_leaves_the_range():
     rng = np.random.default_rng(2)
     intervals = Intervals()
     for t in range(300):
-        intervals.learn(float(t), t + 0.3 * rng.normal())
+        learn(intervals, float(t), t + 0.3 * rng.normal())
     low, high = intervals.around(300.0, 0.9)
     assert low < 300.0
     assert high > 300.2
@@ -124,20 +133,20 @@ def test_outlier_is_forgotten():
     rng = np.random.default_rng(3)
     intervals = Intervals()
     for _ in range(1_000):
-        intervals.learn(0.0, rng.normal())
+        learn(intervals, 0.0, rng.normal())
     before = np.ptp(intervals.around(0.0, 0.9))
-    intervals.learn(0.0, 1e6)
+    learn(intervals, 0.0, 1e6)
     for _ in range(1_000):
-        intervals.learn(0.0, rng.normal())
+        learn(intervals, 0.0, rng.normal())
     assert np.ptp(intervals.around(0.0, 0.9)) == pytest.approx(before, rel=0.15)
 
 
 def test_first_event_is_no_error():
     """The first prediction precedes any target: its error, y - 0, is not learned."""
     intervals = Intervals()
-    intervals.learn(0.0, 1e9)
+    learn(intervals, 0.0, 1e9)
     assert intervals.around(1e9, 0.9) == (1e9 - 1, 1e9 + 1)
-    intervals.learn(1e9, 1e9 + 5)
+    learn(intervals, 1e9, 1e9 + 5)
     low, high = intervals.around(0.0, 0.9)
     assert -5.0 <= low <= high <= 5.0
 

@@ -6,6 +6,7 @@ import pytest
 from support.states import same
 
 from iln_stream.errors import StateError
+from iln_stream.kernels.mixing import mixed as weighted_mean
 from iln_stream.learners.frozen.predictors import predict_target
 from iln_stream.learners.infinite_layer.engine import RegressionEngine
 from iln_stream.learners.infinite_layer.expert import Expert, Observation
@@ -77,8 +78,8 @@ def test_mixes_by_the_rule():
     event, p = Observation(0, 1), np.zeros(1)
     for t in (0.3 + 0.1 * np.random.default_rng(0).normal(size=100)).tolist():
         mixture.predict(event, p)
-        assert p[0] == mixture.value == rule.mixed(values)
-        rule.learn(values, rule.mixed(values), t)
+        assert p[0] == mixture.value == weighted_mean(rule.table, values)
+        rule.learn(values, weighted_mean(rule.table, values), t)
         mixture.learn(event, t, p)
         assert list(mixture.weights().values()) == rule.weights.tolist()
 
@@ -255,7 +256,7 @@ def test_rules_score_earlier_outputs_by_their_present_weights():
     assert len(mixture.score(np.array([0.2, 0.3, 0.4, 0.5, math.nan, 9.0]))) == 1
     mixture.learn(event, 0.35, p)
     scored = np.array([0.2, 0.3, 0.4])
-    value = rules[0].mixed(scored)
+    value = weighted_mean(rules[0].table, scored)
     rules[0].learn(scored, value, 0.35)
     scored = np.array([value, 0.5, math.nan])
     value = rules[1].mixed_of(scored, np.isfinite(scored))

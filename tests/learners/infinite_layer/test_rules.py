@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from iln_stream.kernels.mixing import mixed
 from iln_stream.learners.infinite_layer.mixing import (
     BayesMixture,
     LogLossRule,
@@ -19,7 +20,7 @@ def test_ml_poly_finds_the_best_expert(squared):
     for _ in range(300):
         t = rng.normal()
         p = np.array([t + rng.normal(), t + 0.05 * rng.normal(), 0.0, 3.0])
-        rule.learn(p, rule.mixed(p), t)
+        rule.learn(p, mixed(rule.table, p), t)
     assert rule.weights[1] > 0.9
     assert rule.weights.sum() == pytest.approx(1.0)
 
@@ -31,7 +32,7 @@ def test_an_outlier_settles_nothing():
     for _ in range(500):
         t = rng.normal()
         p = np.array([t, t + 1.0])
-        rule.learn(p, rule.mixed(p), t)
+        rule.learn(p, mixed(rule.table, p), t)
     before = rule.weights.copy()
     rule.learn(np.array([0.0, 1.0]), 0.1, 1e9)
     assert rule.weights == pytest.approx(before, abs=0.1)

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.kernels.program import Scalar, Step
 from iln_stream.kernels.ridges import (
     ReplayStatistics,
     learn_class_all,
@@ -10,7 +11,7 @@ from iln_stream.kernels.ridges import (
     replay_classes,
     update_class_agop,
 )
-from iln_stream.learners.infinite_layer.expert import Observation, Vector
+from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import RLSBank, RLSSpec, RLSState
 from iln_stream.learners.infinite_layer.memory import Memory
 
@@ -33,6 +34,8 @@ class ClassRidges(RLSBank):
         """Make room for one more class."""
         self.theta = np.pad(self.theta, [(0, 0), (0, 1), (0, 0)])
 
+    predicting, learning = Expert.predicting, Expert.learning
+
     def predict(self, event: Observation, p: Vector) -> None:
         """Write the scores to p (K, C)."""
         predict_classes(
@@ -47,10 +50,11 @@ class ClassRidges(RLSBank):
             self._gain,
         )  # fmt: skip
 
-    def update_agop(self, rate: float, agop: NDArray[np.float64], n: int) -> None:
-        update_class_agop(
-            self.omega, self.activation, self.linear, self.theta, self._u, rate, agop, n
-        )
+    def updating_agop(self, rate: Scalar, agop: NDArray[np.float64], memory: Memory) -> Step:
+        return lambda: update_class_agop(
+            self.omega, self.activation, self.linear, self.theta, self._u, float(rate), agop,
+            memory.n,
+        )  # fmt: skip
 
     def replay(
         self, k: int, new: RLSState, memory: Memory, first: int, last: int, frame: ReplayStatistics

@@ -1,10 +1,11 @@
 """An expert that follows drift."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from iln_stream.kernels.program import Call, Step, scalar
 from iln_stream.kernels.ridges import learn_blocks, predict_blocks
 from iln_stream.learners.infinite_layer.expert import Observation, Vector
 from iln_stream.learners.infinite_layer.experts.rls_bank import HUBER, RIDGE, RLSBank
@@ -68,21 +69,27 @@ class ForgettingRLS(Sleeper):
         self.theta[:] = 0.0
         self.record[:] = 0.0
 
-    def predict(self, event: Observation, p: Vector) -> None:
-        """Write the prediction from the features of the expert that it follows."""
-        p[0] = predict_blocks(self.theta, self.bank.phi[self.followed], self._phi)
+    def predicting(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Return the call that predicts from the features of the expert that it follows."""
+        arguments = self.theta, self.bank.phi[self.followed], self._phi
+        return [Call(predict_blocks, arguments, (scalar(p),))]
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         return [self.bank.frozen_ridge(self.followed, self.theta)]
 
-    def learn(self, event: Observation, t: float, p: Vector) -> None:
-        """Learn t at the features of the last prediction; the bank has already learned it."""
-        learn_blocks(
-            self.P, self.theta, self.record, self._phi, self._gain, t, p[0],
-            event.weight, self.forgetting, RIDGE, HUBER,
+    def learning(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Return the call that learns t at the features of the last prediction."""
+        arguments = (
+            self.P, self.theta, self.record, self._phi, self._gain, event.at.t, scalar(p),
+            event.at.weight, self.forgetting, RIDGE, HUBER,
         )  # fmt: skip
+        return [Call(learn_blocks, arguments)]
+
+    def learned(self, event: Observation) -> bool:
+        """Restart from the expert that it follows, if that has new units."""
         if self.bank.drawn_at[self.followed] != self.followed_at:
             self._follow()
+        return False
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Restart from the expert that it follows."""

@@ -1,12 +1,12 @@
 """An expert that remembers what matters now."""
 
-import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from iln_stream.kernels.krls_t import BEGAN, EVENTS, N_POINTS, SCALE, SQUARES, learn_event, predict
+from iln_stream.kernels.program import Call, Step, scalar
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 from iln_stream.learners.infinite_layer.part import aligned
 from iln_stream.state import all_finite
@@ -58,6 +58,7 @@ class KRLST(Expert):
         self.record = np.zeros(5)
         self.asleep = True
         self._k = aligned(np.zeros(room))
+        self._misfits = np.zeros((), bool)
         self._make_views()
 
     def _make_views(self) -> None:
@@ -68,24 +69,32 @@ class KRLST(Expert):
         self.points = aligned(np.pad(self.points, [(0, n_columns), (0, 0)]))
         self._make_views()
 
-    def predict(self, event: Observation, p: Vector) -> None:
-        """Write the prediction; 0 before it has begun."""
-        p[0] = 0.0
-        if self.record[SCALE] != 0.0:
-            p[0] = predict(self._basis, self.record, event.z, self._k)
+    def predicting(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Return the call that writes the prediction; 0 before it has begun."""
+        return [Call(predict, (self._basis, self.record, event.z, self._k), (scalar(p),))]
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         n, scale = int(self.record[N_POINTS]), float(self.record[SCALE])
         points, alpha = self.points[:, :n], self.alpha[:n]
         return [{"form": "kernel", "points": points, "alpha": alpha, "scale": scale}]
 
-    def learn(self, event: Observation, t: float, p: Vector) -> None:
-        """Learn t at the row last predicted; an event of weight w has noise of variance / w."""
-        noise = NOISE / event.weight if event.weight else math.inf
-        if learn_event(self._basis, self.record, event.z, self._k, t, self.forgetting, noise):
+    def learning(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Return the call that learns t at the row last predicted."""
+        arguments = (
+            self._basis, self.record, event.z, self._k, event.at.t, event.at.weight,
+            self.forgetting, NOISE,
+        )  # fmt: skip
+        return [Call(learn_event, arguments, (self._misfits,))]
+
+    def learned(self, event: Observation) -> bool:
+        """Begin if the kernel's width has yet to be found or no longer fits; wake up in time."""
+        if self._misfits:
             self._begin()
+            return True
         if self.asleep:
             self._doze()
+            return not self.asleep
+        return False
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Forget everything; if the record is broken, begin as before the first event."""

@@ -1,7 +1,9 @@
 """The predictors that any learner has to beat."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from iln_stream.kernels.program import Step
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 
 
@@ -10,8 +12,9 @@ class RunningMean(Expert):
 
     names = ("running-mean",)
 
-    def predict(self, event: Observation, p: Vector) -> None:
+    def predicting(self, event: Observation, p: Vector) -> Iterable[Step]:
         p[0] = 0.0
+        return ()
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         return [{"form": "constant", "value": 0.0}]

@@ -1,6 +1,6 @@
 """Predictions from stored events that resemble a new one."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,11 +11,13 @@ from iln_stream.kernels.nearest import (
     NeighbourTables,
     predict_neighbours,
     remember_neighbour,
+    set_metric,
 )
+from iln_stream.kernels.program import Call, Scalar, Step
 from iln_stream.kernels.regression_event import scaled
 from iln_stream.learners.infinite_layer.expert import Expert, Observation, Vector
 from iln_stream.learners.infinite_layer.experts.resampled_ridges import ResampledRidges
-from iln_stream.learners.infinite_layer.experts.rls_bank import blended
+from iln_stream.learners.infinite_layer.experts.rls_bank import FLOOR
 from iln_stream.learners.infinite_layer.inputs import Inputs
 from iln_stream.learners.infinite_layer.memory import Memory
 from iln_stream.learners.infinite_layer.part import aligned
@@ -28,6 +30,7 @@ class HasValue(Protocol):
     """An expert, such as a `ExpertMixture`, that has its last prediction."""
 
     value: float
+    bound_value: Scalar
 
 
 class Neighbours(Expert):
@@ -61,7 +64,7 @@ class Neighbours(Expert):
         self.scaled = np.zeros(size)
         self.metric = np.zeros(0)  # the weight of a difference in each column
         self.nearest = np.zeros(N_FOUND, np.int64)  # to the event last predicted
-        self.n_nearest = 0
+        self.n_nearest = np.zeros((), np.int64)
         self._make_tables()
 
     def _make_tables(self) -> None:
@@ -75,13 +78,14 @@ class Neighbours(Expert):
         self.metric = np.pad(self.metric, (0, n_columns))
         self._make_tables()
 
-    def predict(self, event: Observation, p: Vector) -> None:
-        """Write the three predictions to p."""
+    def predicting(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Return the call that writes the three predictions to p."""
         memory = self.memory
-        self.n_nearest = predict_neighbours(
-            event.row, event.z, self.mean.value, event.center, event.unit, memory.columns,
-            memory.y, min(memory.n, len(memory.y)), self.metric, self._tables, self.nearest, p,
+        arguments = (
+            event.row, event.z, self.mean.bound_value, event.at.center, event.at.unit,
+            memory.columns, memory.y, event.at.n, self.metric, self._tables, self.nearest, p,
         )  # fmt: skip
+        return [Call(predict_neighbours, arguments, (self.n_nearest,))]
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         memory, n = self.memory, self.memory.filled
@@ -98,23 +102,29 @@ class Neighbours(Expert):
             }
         ]
 
-    def learn(self, event: Observation, t: float, p: Vector) -> None:
-        """Remember the event, whose target is already in the memory."""
-        memory = self.memory
-        i, size = memory.n - 1, len(memory.y)
-        remember_neighbour(
-            i % size, min(i, size), event.z, event.center + event.unit * self.mean.value,
-            memory.y[i % size], memory.evicted, t, self._tables,
-        )  # fmt: skip
-        if memory.n % METRIC_EVERY == 0:
+    def learning(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Yield the steps that remember the event."""
+        mean = np.zeros(())
+
+        def unscale() -> None:  # compiled, it would round once instead of twice
+            mean[()] = event.center + event.unit * self.mean.value
+
+        yield unscale
+        at = event.at
+        arguments = at.n, event.z, mean, at.y, at.evicted, at.t, self._tables
+        yield Call(remember_neighbour, arguments)
+
+    def learned(self, event: Observation) -> bool:
+        """Update the metric now and then."""
+        if self.memory.n % METRIC_EVERY == 0:
             self._update_metric()
+        return False
 
     def _update_metric(self) -> None:
         """Weight a difference in a column, in deviations, by the root of its relevance."""
-        n_lags = self.ridges.bank.n_lags
-        relevance = np.diag(blended(self.ridges.agop[self.k][n_lags:, n_lags:]))
-        sd = self.inputs.sd
-        self.metric = np.where(sd > 0.0, np.sqrt(relevance) / np.where(sd > 0.0, sd, 1.0), 0.0)
+        ridges = self.ridges
+        agop, n_lags = ridges.agop[self.k], ridges.bank.n_lags
+        set_metric(agop, n_lags, FLOOR, self.inputs.stats, self.metric)
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Compute what is broken anew from the memory, by the statistics of today.

@@ -1,7 +1,6 @@
 """Networks whose units move, as experts: they are trained on each event and on past ones."""
 
-import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from iln_stream.kernels.networks import (
     padded,
     weights_of,
 )
+from iln_stream.kernels.program import Call, Step
 from iln_stream.kernels.replay_ring import (
     BLOCKS,
     EVENTS,
@@ -163,14 +163,20 @@ class ReplayRing(Part):
         self.make_room(delay, weight)
         put_event(self.ring, self.encoding, row, y, delay, weight, stats, target)
 
-    def make_room(self, delay: int, weight: float) -> None:
-        """Make room for the delays of all events, or their weights, if this is the first one."""
-        if weight != 1.0 and not len(self._weights):
+    def make_room(self, delay: int, weight: float) -> bool:
+        """Make room for the delays of all events, or their weights, if this is the first one.
+
+        Returns whether arrays were replaced.
+        """
+        weighted = weight != 1.0 and not len(self._weights)
+        late = delay != 0 and not len(self._delays)
+        if weighted:
             self._weights = np.ones(len(self._targets))
-            self._make_views()
-        if delay and not len(self._delays):
+        if late:
             self._delays = np.zeros(len(self._targets), np.int32)
+        if weighted or late:
             self._make_views()
+        return weighted or late
 
     def frozen(self) -> dict[str, Any]:
         """Return how inputs are encoded, with the last targets as they are now."""
@@ -500,35 +506,40 @@ class ReplayedNetworks(Expert):
             network.widen(n_columns)
         self._gather()
 
-    def predict(self, event: Observation, p: Vector) -> None:
-        """Write each network's predictions to p."""
-        ring, n = self.ring, float(self.ring.record[EVENTS])
-        if n == 0.0 or not math.isfinite(n):
-            p[:] = n - n  # 0, or nan
-            return
-        predict_networks(
-            self._plain, ring.ring, ring.encoding, event.row, event.delay, ring.values,
+    def predicting(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Return the call that writes each network's predictions to p."""
+        ring = self.ring
+        arguments = (
+            self._plain, ring.ring, ring.encoding, event.row, event.at.delay, ring.values,
             ring.inputs, p,
         )  # fmt: skip
+        return [Call(predict_networks, arguments)]
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         networks = [form for network in self.networks.values() for form in network.frozen()]
         return [{"form": "networks", "networks": networks, "encoded": self.ring.frozen()}]
 
-    def learn(self, event: Observation, t: float, p: Vector) -> None:
-        """Store the event, whose target is already in the memory, and take a step."""
-        memory, ring = self.memory, self.ring
-        y = float(memory.y[(memory.n - 1) % len(memory.y)])
-        ring.make_room(event.delay, event.weight)
-        learn_networks(
-            self._plain, ring.ring, ring.encoding, event.row, y, event.delay, event.weight,
-            self.inputs.stats, self.target.stats,
+    def admit(self, event: Observation) -> bool:
+        """Make room for the first label that is late, and for the first weight that is not 1."""
+        return self.ring.make_room(event.delay, event.weight)
+
+    def learning(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Return the call that stores the event and takes a step."""
+        ring = self.ring
+        arguments = (
+            self._plain, ring.ring, ring.encoding, event.row, event.at.y, event.at.delay,
+            event.at.weight, self.inputs.stats, self.target.stats,
         )  # fmt: skip
-        n = ring.n
+        return [Call(learn_networks, arguments)]
+
+    def learned(self, event: Observation) -> bool:
+        """Begin if no input came with the first event; wake up in time."""
+        n, slept = self.ring.n, self.asleep
         for network in self.networks.values() if n == 1 else ():
             if not network.parameters.any():
-                network.begin()  # no input came with the first event
+                network.begin()
         self.asleep = n < self.wakes_at
+        return self.asleep is not slept
 
     def relevance(self, weights: Vector) -> Vector:
         """Return the mean squared slope along each input, (d,), by predictions' weights (n,)."""

@@ -1,12 +1,13 @@
 """Ridge experts whose hidden units are drawn where the learned function varies."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels.columns import no_statistics
+from iln_stream.kernels.program import Call, Step
 from iln_stream.kernels.regression_event import FENCE, unscale
 from iln_stream.kernels.ridges import ReplayStatistics
 from iln_stream.learners.infinite_layer.expert import Observation, Vector
@@ -265,6 +266,7 @@ class ResampledRidges(Sleeper):
         self.resampled = resampled
         self.agop = np.tile(np.eye(bank.n_lags), (len(bank.specs), 1, 1))
         self.resampler = FeatureResampler(bank, inputs, target, memory, key)
+        self._rate = np.zeros(())
 
     def widen(self, n_columns: int) -> None:
         """Make room for new columns, and schedule a redraw that uses them."""
@@ -284,27 +286,37 @@ class ResampledRidges(Sleeper):
         self.resampler.begin_anew(self.agop)
         self.asleep = False
 
-    def predict(self, event: Observation, p: Vector) -> None:
-        """Write the experts' predictions to p."""
-        self.bank.predict(event, p)
+    def predicting(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Return the steps that write the experts' predictions to p."""
+        return self.bank.predicting(event, p)
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         return self.bank.frozen(event)
 
-    def learn(self, event: Observation, t: float, p: Vector) -> None:
-        """Train the experts, update their gradients, and do a share of a redraw."""
+    def learning(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Yield the steps that train the experts and update their gradients."""
         if self.bank.scored:
-            stored = self.resampler.predictions[(self.memory.n - 1) % len(self.memory.y)]
-            unscale(p, event.center, event.unit, stored)
-        self.bank.learn(event, t, p)
+            at = event.at
+            yield Call(unscale, (p, at.center, at.unit, at.n, self.resampler.predictions))
+        yield from self.bank.learning(event, p)
         if self.resampled:
-            learned = self.memory.n - self.resampler.since
-            rate = 1.0 / min(1.0 + learned / 4.0, GRADIENTS)
-            self.bank.update_agop(rate, self.agop, self.memory.n)
-            self.resampler.advance(self.agop)
+            self._set_rate(self.memory.n)
+            yield self.bank.updating_agop(self._rate, self.agop, self.memory)
 
-            if self.asleep is not False:
-                self.asleep = self.resampler.asleep
+    def learned(self, event: Observation) -> bool:
+        """Do a share of a redraw."""
+        if not self.resampled:
+            return False
+        self.resampler.advance(self.agop)
+        self._set_rate(self.memory.n + 1)
+        if self.asleep is False:
+            return False
+        self.asleep = self.resampler.asleep
+        return True
+
+    def _set_rate(self, n: int) -> None:
+        """Set the rate at which the n-th event's gradients enter their mean."""
+        self._rate[()] = 1.0 / min(1.0 + (n - self.resampler.since) / 4.0, GRADIENTS)
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Restart the broken experts, and forget gradients and a candidate that are broken."""

@@ -1,7 +1,7 @@
 """Predictors that learn by recursive least squares, and mu, the law of their hidden units."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.kernels.activations import CODES, COS
+from iln_stream.kernels.program import Call, Scalar, Step
 from iln_stream.kernels.ridges import (
     BLOCK,
     FACTORS,
@@ -235,12 +236,13 @@ class RLSBank(Expert):
         """Return a candidate begun before the last columns were added, as wide as the others."""
         return candidate.widened(self.omega.shape[1], self.theta.shape[-1], self.ridge)
 
-    def predict(self, event: Observation, p: Vector) -> None:
-        """Write the predictions to p (K,)."""
-        predict_all(
+    def predicting(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Return the call that writes the predictions to p (K,)."""
+        arguments = (
             self.omega, self.b, self.activation, self.linear, self.theta, event.v, self._u,
             self.phi, p,
         )  # fmt: skip
+        return [Call(predict_all, arguments)]
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         return [self.frozen_ridge(k, theta) for k, theta in enumerate(self.theta)]
@@ -256,16 +258,17 @@ class RLSBank(Expert):
         n_features = self.n_units + 1 + self.linear.shape[1]
         return {"form": "ridge", "units": units, "theta": theta[..., :n_features]}
 
-    def learn(self, event: Observation, t: float, p: Vector) -> None:
-        """Learn t at the row last predicted."""
-        learn_all(
-            self.P, self.pending, self.theta, self.record, self.phi, p, t, event.weight,
-            self.forgetting, self.ridge, self.huber, self._gain,
-        )  # fmt: skip
+    def learning(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Return the call that learns t at the row last predicted."""
+        solution = self.P, self.pending, self.theta, self.record
+        settings = self.forgetting, self.ridge, self.huber
+        observed = self.phi, p, event.at.t, event.at.weight
+        return [Call(learn_all, (*solution, *observed, *settings, self._gain))]
 
-    def update_agop(self, rate: float, agop: NDArray[np.float64], n: int) -> None:
-        """Add the gradients at the row last predicted to the average of their outer products."""
-        update_agop(self.omega, self.activation, self.linear, self.theta, self._u, rate, agop)
+    def updating_agop(self, rate: Scalar, agop: NDArray[np.float64], memory: Memory) -> Step:
+        """Return the step that adds the last row's gradients to their mean outer products."""
+        arguments = self.omega, self.activation, self.linear, self.theta, self._u, rate, agop
+        return Call(update_agop, arguments)
 
     def untrained(self, units: Units) -> RLSState:
         """Return an untrained predictor with these units."""

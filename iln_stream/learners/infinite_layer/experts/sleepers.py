@@ -1,11 +1,12 @@
 """Experts that sleep while others do without them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.kernels.program import Step
 from iln_stream.learners.infinite_layer.expert import (
     Expert,
     Observation,
@@ -85,29 +86,38 @@ class SleepingExperts(Expert):
         for expert in self.experts.values():
             expert.widen(n_columns)
 
-    def predict(self, event: Observation, p: Vector) -> None:
-        """Write the experts' predictions to p, or 0 while they rest."""
+    def predicting(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Yield the steps that write the experts' predictions to p, which is 0 while they rest."""
         if self.resting:
             p[:] = 0.0
             return
         for expert, place in self._members:
-            expert.predict(event, p[place])
+            yield from expert.predicting(event, p[place])
 
     def frozen(self, event: Observation) -> list[dict[str, Any]]:
         return [form for expert in self.experts.values() for form in expert.frozen(event)]
 
-    def learn(self, event: Observation, t: float, p: Vector) -> None:
-        """Let the experts learn, unless they rest."""
-        if self.resting:
-            return
-        for expert, place in self._members:
-            expert.learn(event, t, p[place])
-        self.n_learned += 1
+    def learning(self, event: Observation, p: Vector) -> Iterable[Step]:
+        """Yield the steps by which the experts learn, unless they rest."""
+        for expert, place in self._members if not self.resting else ():
+            yield from expert.learning(event, p[place])
 
-    def weigh(self, share: float) -> None:
-        """Rest if this share of the weight, averaged with those before, is small."""
+    def learned(self, event: Observation) -> bool:
+        """Let the experts do what is due, unless they rest."""
+        if self.resting:
+            return False
+        self.n_learned += 1
+        changed = [expert.learned(event) for expert, _ in self._members]
+        return any(changed)
+
+    def weigh(self, share: float) -> bool:
+        """Rest if this share of the weight, averaged with those before, is small.
+
+        Returns whether they do.
+        """
         self.share += (share - self.share) / SPAN
         self.resting = self.n_learned >= AWAKE and self.share < SHARE
+        return self.resting
 
     def begin_anew(self) -> None:
         """Wake up without a past."""

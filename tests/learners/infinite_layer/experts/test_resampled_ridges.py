@@ -37,7 +37,7 @@ class Stand:
             self.ridges.widen(len(row) - known)
         self.event = event = Observation(N_LAGS, len(row))
         event.center, event.unit = center_and_unit(self.target.stats)
-        event.v[:N_LAGS] = lags
+        event.v[:N_LAGS], event.n = lags, self.memory.n
         self.inputs.standardise(row, event.row, event.z)
         self.ridges.predict(event, self.p)
         self.inputs.join(row, self.memory.n)

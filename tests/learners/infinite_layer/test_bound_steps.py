@@ -1,0 +1,61 @@
+"""Steps are bound to arrays: what replaces one has them bound anew."""
+
+import copy
+import math
+import random
+import warnings
+
+import numpy as np
+import pytest
+
+from iln_stream import IlnWarning, InfiniteLayerRegressor, RandomFeatureRidge
+from iln_stream.learners import model_of, state_of
+
+
+def events(n):
+    draw = random.Random(3)
+    for t in range(n):
+        x = {name: draw.gauss(0.0, 1.0) for name in "abcd" if draw.random() > 0.1}
+        if t >= n // 2:
+            x["new"] = draw.random()
+        yield x, math.sin(2.0 * x.get("a", 0.0)) + x.get("b", 0.0), draw.random()
+
+
+def predictions(model, *, anew, n=260):
+    """Of events with late labels, weights, new inputs, copies, broken arrays and sleepers."""
+    found, waiting = [], []
+    for t, (x, y, w) in enumerate(events(n)):
+        engine = model._engine
+        if anew:
+            engine._unbind()
+        if t % 50 == 49:
+            model = copy.deepcopy(model) if t % 100 == 49 else model_of(state_of(model))
+        if t == 150:
+            engine.memory.y[7] = engine.inputs.stats[1, 0] = np.nan
+        if t == 155 and engine.plain is not None:
+            engine.plain.record[:] = np.nan
+        if t == 165:
+            engine.ridges.bank.theta[:] = 1e250  # finite, but predictions leave all bounds
+        if t == 180 and hasattr(engine, "sleepers"):
+            engine.sleepers.resting = True
+            engine._unbind()
+        if 60 < t < 120 and hasattr(model, "predict_token"):
+            prediction, token = model.predict_token(x)
+            waiting.append((x, token, y, w))
+            if len(waiting) > 3:
+                model.learn_token(*waiting.pop(0))
+        else:
+            prediction = model.predict_one(x)
+            model.learn_one(x, y, w if t > 200 else 1.0)
+        found.append(prediction)
+    return found
+
+
+@pytest.mark.parametrize(
+    "new", [lambda: InfiniteLayerRegressor(seed=1), lambda: RandomFeatureRidge(seed=1)]
+)
+def test_bound_steps_are_those_of_the_present_arrays(new):
+    """Predictions are to the last bit those of a learner that binds all steps at each event."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IlnWarning)
+        assert predictions(new(), anew=False) == predictions(new(), anew=True)
