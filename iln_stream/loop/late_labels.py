@@ -202,57 +202,19 @@ class EarlyLabel(NamedTuple):
         return DeadLetter.of(*self.origin, self.offset, self.payload, reason)
 
 
-class EarlyLabels:
-    """Labels by the id of the event, the oldest first.
-
-    The caller removes the oldest beyond `size`.
-    """
-
-    def __init__(self, size: int, streams: Sequence[str]) -> None:
-        self._size = size
-        self._streams = streams
-        self._labels: dict[str, EarlyLabel] = {}
-
-    def __len__(self) -> int:
-        """Return the number of labels."""
-        return len(self._labels)
-
-    @property
-    def too_many(self) -> bool:
-        """Whether there are more than `size`."""
-        return len(self._labels) > self._size
-
-    @property
-    def ids(self) -> list[str]:
-        """Ids of the labels, the oldest first."""
-        return list(self._labels)
-
-    def get(self, event_id: str) -> EarlyLabel | None:
-        """Return the label of an event, or None."""
-        return self._labels.get(event_id)
-
-    def add(self, event_id: str, label: EarlyLabel) -> None:
-        """Keep a label."""
-        self._labels[event_id] = label
+class EarlyLabels(dict[str, EarlyLabel]):
+    """Labels by the id of the event, the oldest first."""
 
     def settle(self, event_id: str, origin: StreamPartition, offset: int, since: float) -> None:
         """Note when the label of an event came, if it is still the one of this record."""
-        label = self._labels.get(event_id)
+        label = self.get(event_id)
         if label is not None and (label.origin, label.offset) == (origin, offset):
-            self._labels[event_id] = label._replace(since=since)
-
-    def pop(self, event_id: str) -> None:
-        """Forget the label of an event, if there is one."""
-        self._labels.pop(event_id, None)
-
-    def oldest(self) -> tuple[str, EarlyLabel] | None:
-        """Return id and label that wait longest."""
-        return next(iter(self._labels.items()), None)
+            self[event_id] = label._replace(since=since)
 
     def state(self) -> StateDict:
         """Return the labels, oldest first."""
         return {
-            "ids": list(self._labels),
+            "ids": list(self),
             "labels": [
                 {
                     "y": encode_name(each.label.y),
@@ -263,22 +225,21 @@ class EarlyLabels:
                     "payload": each.payload.decode("utf-8", errors="surrogateescape"),
                     "since": each.since,
                 }
-                for each in self._labels.values()
+                for each in self.values()
             ],
         }
 
-    def restore(self, state: StateDict) -> None:
-        """Replace the labels by those of a `state()`."""
-        self._labels = {
-            event_id: EarlyLabel(
+    def restore(self, state: StateDict, streams: Sequence[str]) -> None:
+        """Replace the labels by those of a `state()`, which came from these streams."""
+        self.clear()
+        for event_id, s in zip(state["ids"], state["labels"], strict=True):
+            self[event_id] = EarlyLabel(
                 Example(None, decode_name(s["y"]), event_id, s["time"], s["weight"]),
-                StreamPartition.read(s["partition"], self._streams),
+                StreamPartition.read(s["partition"], streams),
                 s["offset"],
                 s["payload"].encode("utf-8", errors="surrogateescape"),
                 s["since"],
             )
-            for event_id, s in zip(state["ids"], state["labels"], strict=True)
-        }
 
 
 REASONS = ("age", "count", "replaced")
@@ -318,8 +279,8 @@ class LateLabels:
         self._policy = policy
         self._seconds = inf if policy.seconds is None else policy.seconds
         self._store = PendingStore()
-        self._early = EarlyLabels(policy.early, streams)
-        self._stream = streams[0]
+        self._early = EarlyLabels()
+        self._streams = streams
         self._arrivals = ArrivalTimes(streams)
         self._trivial = task.trivial()
         self._warned = False
@@ -344,7 +305,7 @@ class LateLabels:
         """Return the id of a waiting event, and of a waiting label that may mean it."""
         events = islice(self._store.items(), _MOST_COMPARED)
         by_text = {event_id.strip().lower().lstrip("0"): event_id for event_id, _ in events}
-        labels = self._early.ids
+        labels = list(self._early)
         for label_id in labels:
             if (event_id := by_text.get(label_id.strip().lower().lstrip("0"))) is not None:
                 return event_id, label_id
@@ -374,7 +335,7 @@ class LateLabels:
 
     def forget(self, event_id: str) -> None:
         """Drop the label that waits for an event, if there is one."""
-        self._early.pop(event_id)
+        self._early.pop(event_id, None)
 
     def _after_old(
         self, now: float, record: Record, example: Example, stepper: "Stepper"
@@ -402,7 +363,7 @@ class LateLabels:
             weight = example.weight if label.weight is None else label.weight
             whole = example._replace(y=label.y, weight=weight)
             step = self._learned(stepper.step(record, whole, x))
-            self._early.pop(event_id)
+            self._early.pop(event_id, None)
             return (step,)
         step = self._predict(record, event_id, example, x, stepper)
         return chain((step,), self._expire_many()) if self._too_many() else (step,)
@@ -472,9 +433,9 @@ class LateLabels:
             raise MalformedError(_without_event(event_id))
         stepper.task.label(label.y)  # raises if it is not valid
         payload = payload_bytes(record.payload)
-        self._early.add(event_id, EarlyLabel(label, record.origin, record.offset, payload))
+        self._early[event_id] = EarlyLabel(label, record.origin, record.offset, payload)
         self._arrivals.add((event_id, record.origin, record.offset))
-        if self._early.too_many:
+        if len(self._early) > self._policy.early:
             yield self._expire_early()
 
     def _learn(
@@ -494,7 +455,7 @@ class LateLabels:
         self, event_id: str, early: EarlyLabel, label: Example
     ) -> Iterator[DeadLetter]:
         """Forget an early label, as another one came; unless they agree, it is a dead letter."""
-        self._early.pop(event_id)
+        self._early.pop(event_id, None)
         if early.label.y != label.y:
             yield early.letter(
                 f"y: {early.label.y!r} came before its event {event_id!r}, and then {label.y!r}: "
@@ -525,8 +486,8 @@ class LateLabels:
                 yield self._assume(record, event_id, event, stepper)
         else:
             self._due = -inf  # the others with the next records
-        while (oldest := self._early.oldest()) is not None:
-            _, label = oldest
+        while self._early:
+            label = next(iter(self._early.values()))
             if label.since is None or label.since + seconds > now:
                 self._note_due(label.since)
                 break
@@ -587,10 +548,8 @@ class LateLabels:
 
     def _expire_early(self) -> DeadLetter:
         """Return the dead letter of the label that waits longest."""
-        oldest = self._early.oldest()
-        assert oldest is not None
-        event_id, label = oldest
-        self._early.pop(event_id)
+        event_id = next(iter(self._early))
+        label = self._early.pop(event_id)
         self.n_without_event += 1
         return label.letter(_without_event(event_id))
 
@@ -599,7 +558,7 @@ class LateLabels:
         fields = {"id": event_id, "x": event.x, "timestamp": event.time}
         payload = json.dumps({k: v for k, v in fields.items() if v is not None}).encode()
         why = f"id: {event_id!r} expired: {reason}"
-        return DeadLetter.of(self._stream, event.partition, event.offset, payload, why)
+        return DeadLetter.of(self._streams[0], event.partition, event.offset, payload, why)
 
     def _note_due(self, since: float | None) -> None:
         if since is not None and -inf < (due := since + self._seconds) < self._due:
@@ -640,7 +599,7 @@ class LateLabels:
     def restore(self, state: StateDict) -> None:
         """Replace all that waits by that of a `state()`."""
         self._store.restore(state["store"])
-        self._early.restore(state["early"])
+        self._early.restore(state["early"], self._streams)
         self._arrivals.restore(state["arrivals"])
         self._trivial.restore(state["trivial"])
         saved = state["n_expired"]  # with further reasons in snapshots of earlier releases

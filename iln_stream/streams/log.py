@@ -158,14 +158,22 @@ class LogPartition(ABC):
         )
 
 
-class LogView:
-    """A log that is the same as another one; subclasses change something.
+class Selection:
+    """A partition of a log that skips some offsets.
 
-    `close` closes the other log.
+    Parameters
+    ----------
+    log
+        One partition; `close` closes it.
+    skip
+        Ranges of offsets to skip.
     """
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, skip: Sequence[range]) -> None:
         self._log = log
+        self._skip = tuple(skip)
+        self.skipped: list[range] = []  # offsets of existing records that were skipped so far
+        self.n_read = 0  # number of records that were read so far, with those that were skipped
 
     @property
     def stream(self) -> str:
@@ -203,32 +211,11 @@ class LogView:
     def connected(self) -> bool:
         return self._log.connected
 
-    def poll(self, timeout: float) -> Sequence[Record]:
-        return self._log.poll(timeout)
-
     def stop_here(self) -> None:
         self._log.stop_here()
 
     def close(self) -> None:
         self._log.close()
-
-
-class Selection(LogView):
-    """A partition of a log that skips some offsets.
-
-    Parameters
-    ----------
-    log
-        One partition; `close` closes it.
-    skip
-        Ranges of offsets to skip.
-    """
-
-    def __init__(self, log: Log, skip: Sequence[range]) -> None:
-        super().__init__(log)
-        self._skip = tuple(skip)
-        self.skipped: list[range] = []  # offsets of existing records that were skipped so far
-        self.n_read = 0  # number of records that were read so far, with those that were skipped
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next records that are not skipped; possibly none."""

@@ -100,12 +100,12 @@ def test_label_of_an_earlier_event():
 def test_a_waiting_label_is_dated_by_its_own_record():
     """Two labels of an id may come at the same offset of two partitions; the later one is kept, and
     the record of the earlier one says nothing of its time."""
-    labels = EarlyLabels(5, ["events", "labels"])
-    labels.add("a", EarlyLabel(Example({}, 7.0, "a", None), StreamPartition("labels", 1), 5, b""))
+    labels = EarlyLabels()
+    labels["a"] = EarlyLabel(Example({}, 7.0, "a", None), StreamPartition("labels", 1), 5, b"")
     labels.settle("a", StreamPartition("labels", 0), 5, 10.0)
-    assert labels.get("a").since is None
+    assert labels["a"].since is None
     labels.settle("a", StreamPartition("labels", 1), 5, 20.0)
-    assert labels.get("a").since == 20.0
+    assert labels["a"].since == 20.0
 
 
 def test_the_same_event_with_its_label():
