@@ -28,7 +28,6 @@ from iln_stream.serving.appending import (
 from iln_stream.serving.gate import (
     BodyReader,
     Check,
-    Concurrency,
     Gate,
     HttpError,
     RateLimit,
@@ -431,12 +430,7 @@ def create_app(
     )
     burst = max(1, round(_BURST_SECONDS * settings.rate))
     limits: list[Check] = [RateLimit(settings.rate, burst), *checks]
-    app.add_middleware(
-        Gate,
-        checks=limits,
-        concurrency=Concurrency(settings.concurrent_requests),
-        metrics=metrics,
-    )
+    app.add_middleware(Gate, checks=limits, most=settings.concurrent_requests, metrics=metrics)
     metrics.registry.register(models)
     routes = Routes(
         settings,

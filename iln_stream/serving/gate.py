@@ -125,32 +125,6 @@ def _client(scope: Scope) -> str:
     return str(address)
 
 
-class Concurrency:
-    """Counts requests in progress.
-
-    There may be `most` at the same time.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.n = 0
-
-    def enter(self) -> None:
-        """Count a request; raise an HttpError if there are too many."""
-        if self.n >= self._most:
-            raise HttpError(
-                503,
-                "concurrency",
-                f"{self._most} requests are in progress, as many as allowed; try again",
-                retry(1.0),
-            )
-        self.n += 1
-
-    def leave(self) -> None:
-        """Count a request that is answered."""
-        self.n -= 1
-
-
 class BodyReader:
     """Reads JSON bodies of limited size; `LimitedProtocol` limits their time."""
 
@@ -285,15 +259,16 @@ PROBES = frozenset({"/live", "/ready"})
 class Gate:
     """Refuses requests that fail a check; counts and times all.
 
-    The checks are called in turn with each request; `app` gets those that pass.
+    The checks are called in turn with each request; `app` gets those that pass, at most `most` of
+    them at the same time.
     """
 
     def __init__(
-        self, app: ASGIApp, checks: Sequence[Check], concurrency: Concurrency, metrics: ApiMetrics
+        self, app: ASGIApp, checks: Sequence[Check], most: int, metrics: ApiMetrics
     ) -> None:
         self._app = app
         self._checks = tuple(checks)
-        self._concurrency = concurrency
+        self._most, self._n = most, 0  # requests in progress
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -317,14 +292,21 @@ class Gate:
                 try:
                     for check in self._checks:
                         check(scope)
-                    self._concurrency.enter()
+                    if self._n >= self._most:
+                        raise HttpError(
+                            503,
+                            "concurrency",
+                            f"{self._most} requests are in progress, as many as allowed; try again",
+                            retry(1.0),
+                        )
                 except HttpError as refusal:
                     self._metrics.refused(refusal.reason)
                     await refusal.answer()(scope, receive, observed)
                     return
+                self._n += 1
                 try:
                     await self._app(scope, receive, observed)
                 finally:
-                    self._concurrency.leave()
+                    self._n -= 1
         finally:
             self._metrics.answered(scope["path"], status, perf_counter() - begun)

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from iln_stream.errors import is_loopback, names_of
 from iln_stream.serving.gate import HttpError, KnownHost
 from iln_stream.serving.page import HEADERS, Board, Poller, static_files
-from iln_stream.serving.protocol import GracefulServer, LimitedProtocol, listen
+from iln_stream.serving.protocol import GracefulServer, LimitedProtocol, configuration, listen
 from iln_stream.serving.settings import PageSettings
 
 _BEAT_SECONDS = 5.0
@@ -191,7 +191,6 @@ class PageServer:
         self._server.should_exit = True
 
     def _config(self, settings: PageSettings, host: str) -> uvicorn.Config:
-        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         hosts = names_of(host) if is_loopback(host) else None
         board = Board(settings.learner, time.time())
         poller = Poller(settings.learner, board, settings.poll_seconds)
@@ -203,15 +202,4 @@ class PageServer:
             connections=10 * settings.browsers,
             refused=lambda _: None,  # they are not counted
         )
-        return uvicorn.Config(
-            app,
-            loop="uvloop",
-            http=protocol,  # type: ignore[arg-type]
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_keep_alive=60,
-            timeout_graceful_shutdown=5,
-        )
+        return configuration(app, protocol, timeout_keep_alive=60, timeout_graceful_shutdown=5)

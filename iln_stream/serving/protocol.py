@@ -61,6 +61,22 @@ def listen(host: str, port: int) -> socket.socket:
         raise SettingsError(f"host = {host!r}, port = {port}: {why_not(error)}") from None
 
 
+def configuration(app: Any, protocol: Any, **more: Any) -> uvicorn.Config:
+    """Return the configuration of a server with this protocol, which logs no requests."""
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # malformed requests are counted
+    return uvicorn.Config(
+        app,
+        loop="uvloop",
+        http=protocol,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        **more,
+    )
+
+
 def tls_context(settings: ApiSettings) -> ssl.SSLContext | None:
     """Return the server's context; None: plain HTTP.
 

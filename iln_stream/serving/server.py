@@ -18,7 +18,13 @@ from iln_stream.serving.appending import Appending
 from iln_stream.serving.gate import Check, KnownHost, Tokens
 from iln_stream.serving.metrics import ApiMetrics
 from iln_stream.serving.models import Models
-from iln_stream.serving.protocol import GracefulServer, LimitedProtocol, listen, tls_context
+from iln_stream.serving.protocol import (
+    GracefulServer,
+    LimitedProtocol,
+    configuration,
+    listen,
+    tls_context,
+)
 from iln_stream.serving.recording import AnswerLog
 from iln_stream.serving.settings import ApiSettings
 from iln_stream.settings import SettingsError
@@ -169,7 +175,6 @@ def _stream(settings: ApiSettings, address: str) -> Scheme:
 
 
 def _config(app: object, settings: ApiSettings, metrics: ApiMetrics) -> uvicorn.Config:
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # malformed requests are counted
     protocol = partial(
         LimitedProtocol,
         header_seconds=HEADER_SECONDS,
@@ -177,15 +182,9 @@ def _config(app: object, settings: ApiSettings, metrics: ApiMetrics) -> uvicorn.
         connections=CONNECTIONS,
         refused=metrics.refused,
     )
-    return uvicorn.Config(
-        app,  # type: ignore[arg-type]
-        loop="uvloop",
-        http=protocol,  # type: ignore[arg-type]
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
+    return configuration(
+        app,
+        protocol,
         proxy_headers="FORWARDED_ALLOW_IPS" in os.environ,  # which uvicorn reads
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=STOP_SECONDS,
