@@ -8,6 +8,9 @@ import numpy as np
 from iln_stream.research.experiments.methods.ridges import Array
 from iln_stream.research.related.semi_random import random_gates
 
+BATCH = 64
+"""Examples in a step."""
+
 FIRST_DECAY, SECOND_DECAY = 0.9, 0.999
 
 
@@ -31,8 +34,6 @@ class GatedNetwork:
         The first step of Adam.
     passes
         Over the training data.
-    batch
-        Examples in a step.
     seed
         Of the first weights, the gates and the order of the examples.
 
@@ -50,14 +51,12 @@ class GatedNetwork:
         random: bool,
         step: float = 0.01,
         passes: int = 100,
-        batch: int = 64,
         seed: int = 0,
     ) -> None:
         self.hidden = tuple(hidden)
         self.random = random
         self.step = step
         self.passes = passes
-        self.batch = batch
         self.seed = seed
 
     def fit(self, X: Array, y: Array, V: Array, targets: Array) -> "GatedNetwork":
@@ -71,11 +70,11 @@ class GatedNetwork:
         gates, of_v = self._gates(x), self._gates(v)
         best, self.validation_error = self.weights, np.inf
         moments = [np.zeros((2, *w.shape)) for w in self.weights]
-        t, last = 0, self.passes * -(-len(x) // self.batch)
+        t, last = 0, self.passes * -(-len(x) // BATCH)
         for _ in range(self.passes):
             order = rng.permutation(len(x))
-            for start in range(0, len(x), self.batch):
-                rows = order[start : start + self.batch]
+            for start in range(0, len(x), BATCH):
+                rows = order[start : start + BATCH]
                 gradient = self.gradient(x[rows], y[rows], gates and [g[rows] for g in gates])
                 step, t = self.step * (1.0 - t / last), t + 1
                 for w, g, (first, second) in zip(self.weights, gradient, moments, strict=True):

@@ -30,6 +30,16 @@ Learner = Callable[[Array, Array, int, Array, Generator], StepRuns]
 """(X (T, D), y (T,), units, etas (n,), rng) -> Run."""
 
 
+def _gradient_steps(phi: Array, psi: Array, y: Array, etas: Array) -> Array:
+    """Return f_t(x_t) = theta_t.phi_t, (n, T), for gradient steps eta (y_t - f_t(x_t)) psi_t."""
+    theta = np.zeros((len(etas), phi.shape[1]))
+    f = np.zeros((len(etas), len(y)))
+    for t in range(len(y)):
+        f[:, t] = theta @ phi[t]
+        theta += np.outer(etas * (y[t] - f[:, t]), psi[t])
+    return f
+
+
 def shrinking_gradient(X: Array, y: Array, m: int, etas: Array, rng: Generator) -> StepRuns:
     """Algorithms 1 and 2 with m draws an event, and B = eta sqrt(T)."""
     T, D = X.shape
@@ -80,34 +90,20 @@ def full_sums(X: Array, y: Array, R: int, etas: Array, rng: Generator) -> StepRu
 def doubly_stochastic(X: Array, y: Array, k: int, etas: Array, rng: Generator) -> StepRuns:
     """Dai et al.: every event adds k units of its own, whose weights stay; f_t is known exactly."""
     T, D = X.shape
-    theta = np.zeros((len(etas), D))
-    f = np.zeros((len(etas), T))
-    for t in range(T):
-        f[:, t] = theta @ X[t]
-        share = np.bincount(rng.integers(D, size=k), minlength=D) / k
-        theta += np.outer(etas * (y[t] - f[:, t]), share * X[t])
+    shares = [np.bincount(rng.integers(D, size=k), minlength=D) / k for _ in range(T)]
+    f = _gradient_steps(X, np.array(shares) * X, y, etas)
     return StepRuns(f, f, k * T * (T + 1) // 2, k * T)
 
 
 def fixed_random(X: Array, y: Array, r: int, etas: Array, rng: Generator) -> StepRuns:
     """Gradient descent on r units, drawn once."""
     T, D = X.shape
-    w = rng.integers(D, size=r)
-    theta = np.zeros((len(etas), r))
-    f = np.zeros((len(etas), T))
-    for t in range(T):
-        psi = X[t, w]
-        f[:, t] = theta @ psi / r
-        theta += np.outer(etas * (y[t] - f[:, t]), psi)
+    psi = X[:, rng.integers(D, size=r)]
+    f = _gradient_steps(psi / r, psi, y, etas)
     return StepRuns(f, f, r * T, r)
 
 
 def exact(X: Array, y: Array, units: int, etas: Array, rng: Generator) -> StepRuns:
     """Algorithm 1 with f_t(x_t) itself for E_t: the kernel; `units` and `rng` are unused."""
-    T, D = X.shape
-    theta = np.zeros((len(etas), D))
-    f = np.zeros((len(etas), T))
-    for t in range(T):
-        f[:, t] = theta @ X[t]
-        theta += np.outer(etas * (y[t] - f[:, t]), X[t] / D)
+    f = _gradient_steps(X, X / X.shape[1], y, etas)
     return StepRuns(f, f, 0, 0)

@@ -77,10 +77,7 @@ class LowRankLinearisedSVM:
     gamma
         Inverse squared width of the kernel exp(-gamma ||x - x'||^2).
     n_landmarks
-        m, as many features.
-    k_means
-        Whether landmarks are the means of clusters, by five steps of Lloyd's algorithm, or else a
-        random subset of the examples.
+        m, as many features: the means of clusters, by five steps of Lloyd's algorithm.
     seed
         Of landmarks and training.
 
@@ -91,20 +88,17 @@ class LowRankLinearisedSVM:
 
     """
 
-    def __init__(
-        self, lam: float, gamma: float, n_landmarks: int, k_means: bool = True, seed: int = 0
-    ) -> None:
+    def __init__(self, lam: float, gamma: float, n_landmarks: int, seed: int = 0) -> None:
         self.lam = lam
         self.gamma = gamma
         self.n_landmarks = n_landmarks
-        self.k_means = k_means
         self.seed = seed
 
     def fit(self, X: Array, y: Array) -> "LowRankLinearisedSVM":
         """Train on inputs (n, d) and signs (n,)."""
         rng = np.random.default_rng(self.seed)
         Z = X[rng.choice(len(X), min(self.n_landmarks, len(X)), replace=False)]
-        self.features = NystroemMap(self._kernel, _lloyd(X, Z, steps=5) if self.k_means else Z)
+        self.features = NystroemMap(self._kernel, _lloyd(X, Z, steps=5))
         """Inputs (n, d) -> F, shape (n, rank of W)."""
         self.w = linear_svm(self.features(X), y, self.lam, seed=self.seed)
         return self

@@ -12,6 +12,10 @@ MEMORY = 2048
 
 BATCH = 16
 REFIT = 32
+BANDWIDTH, PENALTY = 0.7, 0.1
+"""Units begin with omega ~ N(0, 2 BANDWIDTH / d I), the prior of `RandomFeatureRidge`; and the
+penalty on ||theta||^2."""
+
 RATE, FIRST_DECAY, SECOND_DECAY = 0.01, 0.9, 0.999
 
 
@@ -33,10 +37,6 @@ class MovedUnits:
         Whether units move; if not, only theta learns.
     seed
         Of the first units and of the draws.
-    bandwidth
-        Units begin with omega ~ N(0, 2 bandwidth / d I), the prior of `RandomFeatureRidge`.
-    regularization
-        The penalty on ||theta||^2.
 
     References
     ----------
@@ -46,21 +46,13 @@ class MovedUnits:
 
     """
 
-    def __init__(
-        self,
-        d: int,
-        n_units: int,
-        moves: bool = True,
-        seed: int = 0,
-        bandwidth: float = 0.7,
-        regularization: float = 0.1,
-    ) -> None:
+    def __init__(self, d: int, n_units: int, moves: bool = True, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
-        omega = self._rng.normal(0.0, math.sqrt(2.0 * bandwidth / d), (d, n_units))
+        omega = self._rng.normal(0.0, math.sqrt(2.0 * BANDWIDTH / d), (d, n_units))
         phase = self._rng.uniform(0.0, 2.0 * math.pi, n_units)
         self.units: Array = np.vstack([omega, phase])  # (d + 1, R)
         self.theta: Array = np.zeros(n_units + d + 1)
-        self._moves, self._penalty = moves, regularization
+        self._moves = moves
         self._scale = math.sqrt(2.0 / n_units)
         self._moments = np.zeros((2, *self.units.shape))
         self._X = np.ones((MEMORY, d + 1))  # the last column is 1, for phases
@@ -105,5 +97,5 @@ class MovedUnits:
     def _refit(self) -> None:
         n = min(self.n, MEMORY)
         phi = self.features(self._X[:n])
-        gram = phi.T @ phi + self._penalty * np.eye(phi.shape[1])
+        gram = phi.T @ phi + PENALTY * np.eye(phi.shape[1])
         self.theta = np.asarray(np.linalg.solve(gram, phi.T @ self._y[:n]), dtype=float)

@@ -44,14 +44,10 @@ X, Y = blobs(300)
 GAMMA = 0.5
 
 
-def fitted(n_landmarks, k_means=False):
-    return LowRankLinearisedSVM(0.01, GAMMA, n_landmarks, k_means).fit(X, Y)
-
-
 def test_all_landmarks_give_the_kernel_machine():
     """With every example as a landmark, F F^T is the Gram matrix, and the objective is within
     1 % of the kernel machine's."""
-    model = fitted(300)
+    model = LowRankLinearisedSVM(0.01, GAMMA, 300).fit(X, Y)
     F = model.features(X)
     np.testing.assert_allclose(F @ F.T, rbf_kernel(X, gamma=GAMMA), atol=1e-6)
     best = optimum(F @ F.T, Y, 0.01)
