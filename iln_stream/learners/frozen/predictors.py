@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from iln_stream.features.base import LARGEST_INPUT
-from iln_stream.learners.frozen.network import in_blocks, load, matrix_of, row_of, save
+from iln_stream.learners.frozen.network import Matrix, in_blocks, load, matrix_of, row_of, save
 from iln_stream.state import StateDict, StateSchema
-
-Matrix = NDArray[np.float64]
 
 Parts = Mapping[str, Any]
 """Arrays, plain values and further parts, by name."""

@@ -12,10 +12,10 @@ import numpy as np
 
 from iln_stream.research.experiments.curves import draw_curve
 from iln_stream.research.experiments.methods.best_in_ball import kernel_factor, least_loss
+from iln_stream.research.experiments.methods.ridges import Array
 from iln_stream.research.experiments.regret import (
     FAMILY,
     WAYS,
-    Array,
     D,
     Stream,
     Way,

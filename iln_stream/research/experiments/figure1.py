@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.research.experiments.curves import draw_curve
 from iln_stream.research.experiments.methods.linear_networks import (
+    Array,
     Learner,
     doubly_stochastic,
     exact,
@@ -25,8 +25,6 @@ from iln_stream.research.experiments.methods.linear_networks import (
     shrinking_gradient,
 )
 from iln_stream.research.experiments.result import Budget, Progress, Result, mean_and_error
-
-Array = NDArray[np.float64]
 
 T = 200
 DIMENSIONS = {False: (550, 800), True: (550, 600, 650, 700, 750, 800)}

@@ -4,15 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.learners import RandomFeatureRidge
 from iln_stream.research.experiments.curves import draw_curve
-from iln_stream.research.experiments.data import NOISE, TARGETS, D, stream
+from iln_stream.research.experiments.data import NOISE, TARGETS, Array, D, stream
 from iln_stream.research.experiments.methods.moved_units import MovedUnits
 from iln_stream.research.experiments.result import Progress, Result, mean_and_error
-
-Array = NDArray[np.float64]
 
 
 class Plan(NamedTuple):

@@ -6,17 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.errors import IlnWarning
 from iln_stream.features import GaussianFourier
 from iln_stream.learners import ShrinkingGradient
 from iln_stream.learners.draws import theorem_1_covers
 from iln_stream.research.experiments.methods.best_in_ball import kernel_factor, least_loss
+from iln_stream.research.experiments.methods.ridges import Array
 from iln_stream.research.experiments.result import Progress, Result, mean_and_error, power_law
 from iln_stream.research.theory import anytime_step, regret_bound, step_size
-
-Array = NDArray[np.float64]
 
 FAMILY = GaussianFourier(0.5)
 D = 3

@@ -9,8 +9,7 @@ from river import base
 
 from iln_stream.learners.checks import require_counts, require_positive
 from iln_stream.learners.preprocessing.columns import Columns
-
-Array = NDArray[np.float64]
+from iln_stream.research.related.base import Array
 
 
 class Hyperplanes:

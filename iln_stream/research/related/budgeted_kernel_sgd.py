@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from iln_stream.learners.checks import require_choice, require_counts
-from iln_stream.research.related.kernel_expansion import Array, KernelExpansion, gaussian_kernel
+from iln_stream.research.related.base import Array
+from iln_stream.research.related.kernel_expansion import KernelExpansion, gaussian_kernel
 from iln_stream.research.related.kernel_pegasos import KernelPegasos
 
 _JITTER = 1e-10

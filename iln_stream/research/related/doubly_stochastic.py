@@ -25,17 +25,17 @@ _SMALLEST_SCALE = 1e-100
 
 
 class DoublyStochastic(GradientModel):
-    """The recursion that both learners share; see `DoublyStochasticRegressor`."""
+    """What both learners share, with the classifier's defaults; see `DoublyStochasticRegressor`."""
 
     def __init__(
         self,
-        features: Features[Any] | None,
-        draws: int,
-        loss: str,
-        step: float,
-        lam: float,
-        max_columns: int,
-        seed: int | None,
+        features: Features[Any] | None = None,
+        draws: int = 1,
+        loss: str = "logistic",
+        step: float = 1.0,
+        lam: float = 1e-3,
+        max_columns: int = 10_000,
+        seed: int | None = None,
     ) -> None:
         require_positive(lam=lam)
         super().__init__(loss, step, lam, max_columns, seed)
@@ -196,18 +196,6 @@ class DoublyStochasticClassifier(DoublyStochastic, GradientClassifier):
     Accuracy: ...%
 
     """
-
-    def __init__(
-        self,
-        features: Features[Any] | None = None,
-        draws: int = 1,
-        loss: str = "logistic",
-        step: float = 1.0,
-        lam: float = 1e-3,
-        max_columns: int = 10_000,
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(features, draws, loss, step, lam, max_columns, seed)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -4,13 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.learners.checks import require_counts, require_positive
 from iln_stream.learners.preprocessing.columns import Columns
-from iln_stream.research.related.base import MarginClassifier
-
-Array = NDArray[np.float64]
+from iln_stream.research.related.base import Array, MarginClassifier
 
 _SMALLEST_SCALE = 1e-100
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from iln_stream.learners.checks import require_counts, require_positive
-from iln_stream.research.related.base import sign_of
-from iln_stream.research.related.kernel_expansion import Array, KernelClassifier, gaussian_kernel
+from iln_stream.research.related.base import Array, sign_of
+from iln_stream.research.related.kernel_expansion import KernelClassifier, gaussian_kernel
 
 
 class KernelPegasos(KernelClassifier):

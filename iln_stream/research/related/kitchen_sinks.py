@@ -21,18 +21,18 @@ from iln_stream.research.related.base import (
 
 
 class KitchenSinks(GradientModel):
-    """The recursion that both learners share; see `KitchenSinksRegressor`."""
+    """What both learners share, with the classifier's defaults; see `KitchenSinksRegressor`."""
 
     def __init__(
         self,
-        features: Features[Any] | FeatureMap | None,
-        n_features: int,
-        loss: str,
-        step: float,
-        decay_step: bool,
-        lam: float,
-        max_columns: int,
-        seed: int | None,
+        features: Features[Any] | FeatureMap | None = None,
+        n_features: int = 200,
+        loss: str = "logistic",
+        step: float = 1.0,
+        decay_step: bool = False,
+        lam: float = 1e-5,
+        max_columns: int = 10_000,
+        seed: int | None = None,
     ) -> None:
         super().__init__(loss, step, lam, max_columns, seed)
         if not isinstance(features, FeatureMap):
@@ -182,19 +182,6 @@ class KitchenSinksClassifier(KitchenSinks, GradientClassifier):
     Accuracy: 8...%
 
     """
-
-    def __init__(
-        self,
-        features: Features[Any] | FeatureMap | None = None,
-        n_features: int = 200,
-        loss: str = "logistic",
-        step: float = 1.0,
-        decay_step: bool = False,
-        lam: float = 1e-5,
-        max_columns: int = 10_000,
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(features, n_features, loss, step, decay_step, lam, max_columns, seed)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -20,17 +20,17 @@ from iln_stream.research.related.base import (
 
 
 class NystroemSGD(GradientModel):
-    """The recursion that both learners share; see `NystroemRegressor`."""
+    """What both learners share, with the classifier's defaults; see `NystroemRegressor`."""
 
     def __init__(
         self,
-        n_landmarks: int,
-        gamma: float,
-        loss: str,
-        step: float,
-        lam: float,
-        max_columns: int,
-        seed: int | None,
+        n_landmarks: int = 50,
+        gamma: float = 0.1,
+        loss: str = "logistic",
+        step: float = 1.0,
+        lam: float = 1e-5,
+        max_columns: int = 10_000,
+        seed: int | None = None,
     ) -> None:
         super().__init__(loss, step, lam, max_columns, seed)
         require_counts(n_landmarks=n_landmarks)
@@ -170,18 +170,6 @@ class NystroemClassifier(NystroemSGD, GradientClassifier):
     Accuracy: 8...%
 
     """
-
-    def __init__(
-        self,
-        n_landmarks: int = 50,
-        gamma: float = 0.1,
-        loss: str = "logistic",
-        step: float = 1.0,
-        lam: float = 1e-5,
-        max_columns: int = 10_000,
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(n_landmarks, gamma, loss, step, lam, max_columns, seed)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

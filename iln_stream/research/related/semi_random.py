@@ -57,17 +57,17 @@ def random_gates(
 
 
 class SemiRandom(GradientModel):
-    """The network that both learners share; see `SemiRandomRegressor`."""
+    """What both learners share, with the classifier's defaults; see `SemiRandomRegressor`."""
 
     def __init__(
         self,
-        hidden: Sequence[int],
-        power: int,
-        loss: str,
-        step: float,
-        lam: float,
-        max_columns: int,
-        seed: int | None,
+        hidden: Sequence[int] = (50,),
+        power: int = 0,
+        loss: str = "logistic",
+        step: float = 0.3,
+        lam: float = 1e-5,
+        max_columns: int = 10_000,
+        seed: int | None = None,
     ) -> None:
         super().__init__(loss, step, lam, max_columns, seed)
         if not hidden:
@@ -231,18 +231,6 @@ class SemiRandomClassifier(SemiRandom, GradientClassifier):
     Accuracy: ...%
 
     """
-
-    def __init__(
-        self,
-        hidden: Sequence[int] = (50,),
-        power: int = 0,
-        loss: str = "logistic",
-        step: float = 0.3,
-        lam: float = 1e-5,
-        max_columns: int = 10_000,
-        seed: int | None = None,
-    ) -> None:
-        super().__init__(hidden, power, loss, step, lam, max_columns, seed)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

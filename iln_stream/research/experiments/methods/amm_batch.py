@@ -1,11 +1,9 @@
 """The adaptive multi-hyperplane machine, batch."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from iln_stream.research.experiments.methods.ridges import Array
 from iln_stream.research.related.amm import Hyperplanes
-
-Array = NDArray[np.float64]
 
 
 class AdaptiveMultiHyperplaneBatch:

@@ -1,11 +1,9 @@
 """The best function in hindsight among those of norm at most B."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.features.base import Kernel
-
-Array = NDArray[np.float64]
+from iln_stream.research.experiments.methods.ridges import Array
 
 
 def kernel_factor(X: Array, kernel: Kernel, tolerance: float = 1e-6, rank: int = 1000) -> Array:

@@ -1,12 +1,10 @@
 """Linear support vector machines: exact, on landmarks, and averaged over shards."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from iln_stream.research.experiments.methods.ridges import Array
 from iln_stream.research.feature_maps import NystroemMap
 from iln_stream.research.related.kernel_expansion import gaussian_kernel
-
-Array = NDArray[np.float64]
 
 
 def hinge_objective(w: Array, X: Array, y: Array, lam: float) -> float:
