@@ -116,27 +116,22 @@ class Source(Protocol):
     @property
     def stream(self) -> str:
         """Name of the stream: a topic, a file or a data set."""
-        ...
 
     @property
     def partitions(self) -> Sequence[int]:
         """The partitions that are read; (0,) if the stream has only one."""
-        ...
 
     @property
     def exhausted(self) -> bool:
         """Whether all records were returned; always False for an endless source."""
-        ...
 
     @property
     def lag(self) -> int | None:
         """Number of offsets still to read, None if unknown. Safe from any thread."""
-        ...
 
     @property
     def connected(self) -> bool:
         """Whether the source is connected to its broker. Safe from any thread."""
-        ...
 
     def poll(self, timeout: float) -> Sequence[Record]:
         """Return the next records, in order, after up to `timeout` seconds; possibly none.
@@ -147,11 +142,9 @@ class Source(Protocol):
             When reading on would skip or repeat records.
 
         """
-        ...
 
     def close(self) -> None:
         """Close connections and files."""
-        ...
 
 
 class Log(Source, Protocol):
@@ -160,26 +153,21 @@ class Log(Source, Protocol):
     @property
     def positions(self) -> Mapping[StreamPartition, int]:
         """Offset where the next poll starts, by partition."""
-        ...
 
     @property
     def ends(self) -> Mapping[StreamPartition, int]:
         """Offset after the last known record, by partition."""
-        ...
 
     @property
     def topic_id(self) -> str | None:
         """Id of the topic, which changes if the topic is deleted and recreated; None if unknown."""
-        ...
 
     @property
     def n_partitions(self) -> int:
         """Number of partitions of the topic."""
-        ...
 
     def stop_here(self) -> None:
         """End the stream here: `exhausted` becomes True."""
-        ...
 
 
 class Sink(Protocol):
@@ -196,19 +184,15 @@ class Sink(Protocol):
             When this message or an earlier one could not be stored.
 
         """
-        ...
 
     def send_queued(self) -> None:
         """Send queued messages, but do not wait until they are stored; may raise SinkError."""
-        ...
 
     def flush(self) -> None:
         """Wait until all written messages are stored durably; raise SinkError on failure."""
-        ...
 
     def close(self) -> None:
         """Flush, then close connections and files."""
-        ...
 
 
 class PartitionedSink(Sink, Protocol):
@@ -219,7 +203,6 @@ class PartitionedSink(Sink, Protocol):
 
         Partition 0 takes it if the sink has no partition of this number.
         """
-        ...
 
 
 class TransactionalSink(Sink, Protocol):
@@ -227,18 +210,15 @@ class TransactionalSink(Sink, Protocol):
 
     def committed(self) -> Mapping[int, int]:
         """Return the committed offsets by partition: no message from there on is stored."""
-        ...
 
     def flush_if_due(self) -> None:
         """Commit the open transaction if it has waited long enough; readers see nothing before."""
-        ...
 
     def publish(self, partition: int, offset: int, key: str | None, value: bytes) -> None:
         """Write the message that a record led to; the record's position is stored with it.
 
         It goes to the partition of the same number, or to 0 if there is none.
         """
-        ...
 
 
 class NewRecord(NamedTuple):
@@ -294,7 +274,6 @@ class Appender(Protocol):
     @property
     def stream(self) -> str:
         """Name of the log."""
-        ...
 
     def append(self, records: Sequence[NewRecord]) -> Sequence[Appended]:
         """Append records in this order; return their positions once all of them are durable.
@@ -305,11 +284,9 @@ class Appender(Protocol):
             When they could not be stored. Records with an id may be appended again.
 
         """
-        ...
 
     def close(self) -> None:
         """Close connections and files."""
-        ...
 
 
 _BATCH = 500
