@@ -1,5 +1,6 @@
 """Reading a command's settings: flags override variables, which override a TOML file."""
 
+import datetime as dt
 import json
 import os
 import re
@@ -62,6 +63,15 @@ TextList = Annotated[tuple[str, ...], NoDecode, "NAME,..."]
 
 NumberList = Annotated[tuple[float, ...], NoDecode, "NUMBER,..."]
 """A list of numbers in TOML; in a flag or a variable, comma-separated text."""
+
+
+def moment_of(text: str) -> dt.datetime | None:
+    """Return a time with a UTC offset, like 2026-01-31T12:00:00Z; None: it is none."""
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
 
 
 def default_text(default: object) -> str:

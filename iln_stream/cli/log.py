@@ -28,6 +28,7 @@ from iln_stream.service import output_stream, stream_options
 from iln_stream.service.http import stop_on_signals
 from iln_stream.service.settings import StreamSettings
 from iln_stream.service.streams import start_of
+from iln_stream.settings import moment_of
 from iln_stream.streams import Record, Resume, Start, StreamOptions, stream_at
 from iln_stream.streams.copying import Again, CopyProgress, export_records, import_records, value_of
 from iln_stream.streams.sqlite import (
@@ -211,11 +212,7 @@ def starts(text: str, partitions: Sequence[PartitionState]) -> dict[int, Start]:
     parts = [_OFFSET.fullmatch(part.strip()) for part in text.split(",")]
     if all(parts):
         return _offsets(text, [part for part in parts if part], partitions)
-    try:
-        moment = dt.datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
+    if (moment := moment_of(text)) is None:
         raise IlnError(
             f"--from {text}: give earliest, latest, an offset, PARTITION:OFFSET, comma-separated, "
             "or a time with a UTC offset, like 2026-01-31T12:00:00Z"

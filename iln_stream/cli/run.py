@@ -38,6 +38,7 @@ from iln_stream.service.rebuild import Erasure
 from iln_stream.service.settings import LoopSettings
 from iln_stream.service.streams import label_stream
 from iln_stream.service.worker import Worker
+from iln_stream.settings import moment_of
 from iln_stream.snapshots import LABELS, learner_at
 from iln_stream.streams import StreamPartition
 
@@ -210,11 +211,7 @@ def read_until(text: str | None) -> int | dt.datetime | None:
         return None
     if text.isdecimal():
         return int(text)
-    try:
-        moment = dt.datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
+    if (moment := moment_of(text)) is None:
         raise SettingsError(
             f"--until {text}: give an offset, or a time with a UTC offset, like "
             "2026-01-31T12:00:00Z"

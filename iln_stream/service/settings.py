@@ -32,6 +32,7 @@ from iln_stream.settings import (
     SettingsError,
     SettingsGroup,
     TextList,
+    moment_of,
 )
 
 LATE_SETTINGS = ("pending_seconds", "pending_expired", "pending_label")
@@ -112,12 +113,7 @@ class SourceSettings(SeedSettings):
             return int(value)
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             return value
-        moment = value
-        if isinstance(value, str):
-            try:
-                moment = dt.datetime.fromisoformat(value)
-            except ValueError:
-                moment = None
+        moment = moment_of(value) if isinstance(value, str) else value
         if not isinstance(moment, dt.datetime) or moment.tzinfo is None:
             raise ValueError(
                 "expected earliest, latest or a time with a UTC offset, like "

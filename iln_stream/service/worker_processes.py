@@ -5,7 +5,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any, NamedTuple, Self
 
 from prometheus_client.core import Metric
@@ -23,35 +23,29 @@ from iln_stream.settings import SettingsError
 log = logging.getLogger(__name__)
 
 
-class WorkerProgress:
-    """Logs a line from time to time while it is open: events and lag of each worker.
+@contextmanager
+def progress_logged(
+    collect: Callable[[], Iterable[Metric]],
+    shares: Sequence[Sequence[int]],
+    seconds: float = 30.0,
+) -> Iterator[None]:
+    """Log a line from time to time: events and lag of each worker.
 
     `shares` has the partitions of each worker; there are `seconds` from one line to the next.
     """
+    closed = threading.Event()
 
-    def __init__(
-        self,
-        collect: Callable[[], Iterable[Metric]],
-        shares: Sequence[Sequence[int]],
-        seconds: float = 30.0,
-    ) -> None:
-        self._collect = collect
-        self._shares = shares
-        self._seconds = seconds
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+    def work() -> None:
+        while not closed.wait(seconds):
+            log.info(progress_line(collect(), shares))  # no line repeats another
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._closed.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._closed.wait(self._seconds):
-            log.info(progress_line(self._collect(), self._shares))  # no line repeats another
+    thread = threading.Thread(target=work, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        closed.set()
+        thread.join()
 
 
 def progress_line(families: Iterable[Metric], shares: Sequence[Sequence[int]]) -> str:
@@ -148,9 +142,9 @@ class WorkerProcesses:
         self._registry = CollectorRegistry()
         self._metrics = MergedMetrics(self.supervisor, self._scraper)
         self._registry.register(self._metrics)
-        self._progress: WorkerProgress | None = None
+        self._progress: AbstractContextManager[None] = nullcontext()
         if console is not None and settings.metrics_port is not None:
-            self._progress = WorkerProgress(self._metrics.collect, shares)
+            self._progress = progress_logged(self._metrics.collect, shares)
         self._http: HttpServer | None = None
 
     @property
@@ -188,8 +182,7 @@ class WorkerProcesses:
             opened.callback(self._scraper.close)
             if settings.metrics_port is not None:
                 opened.enter_context(self._served())
-            if self._progress is not None:
-                opened.enter_context(self._progress)
+            opened.enter_context(self._progress)
             with stop_on_signals(self.supervisor.stop):
                 self.supervisor.run()
 

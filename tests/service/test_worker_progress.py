@@ -7,7 +7,7 @@ import pytest
 from prometheus_client.core import CounterMetricFamily
 from support.running_api import eventually
 
-from iln_stream.service.worker_processes import WorkerProgress
+from iln_stream.service.worker_processes import progress_logged
 
 
 def test_it_logs_until_it_is_closed(caplog: pytest.LogCaptureFixture) -> None:
@@ -15,7 +15,7 @@ def test_it_logs_until_it_is_closed(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     events = CounterMetricFamily("iln_events", "Of the test.", labels=["partition"])
     events.add_metric(["1"], 1234)
-    with WorkerProgress(lambda: [events], [(0,), (1,)], seconds=0.001):
+    with progress_logged(lambda: [events], [(0,), (1,)], seconds=0.001):
         eventually(lambda: caplog.messages)
     n = len(caplog.messages)
     sleep(0.01)

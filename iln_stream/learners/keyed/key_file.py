@@ -600,8 +600,7 @@ class StoredKeys:
         self._old: set[str] = set()  # may end, and have not changed in the file
         self._looked, self._n_written = 0, 0
         self._free: list[int] = []  # places of keys that ended
-        # n_evicted, n_loaded: keys that made room for others, and keys that were read from the file
-        self.n_evicted = self.n_loaded = self.n_forgotten = 0
+        self.n_evicted = self.n_forgotten = 0
 
     def __len__(self) -> int:
         return self._n_keys
@@ -641,11 +640,8 @@ class StoredKeys:
             states = (group.get(key) for group, _ in reversed(self._waiting))
             row = next((state for state in states if state is not None), None)
         if row is None:
-            row = self._file.read(key, self._since, self._generation + 1, self._rows.size)
-        elif not len(row):
-            return None
-        self.n_loaded += row is not None
-        return row
+            return self._file.read(key, self._since, self._generation + 1, self._rows.size)
+        return row if len(row) else None
 
     def _admit(self, key: str, row: Row | None) -> int:
         """Give a key a place in memory, and its state; None: that of no events."""
@@ -797,7 +793,7 @@ class KeysElsewhere:
     def __init__(self, state: StateDict) -> None:
         self.stored = state
         self.forgets: Callable[[Row], bool] | None = None
-        self.n_evicted = self.n_loaded = self.n_forgotten = 0
+        self.n_evicted = self.n_forgotten = 0
 
     def __len__(self) -> int:
         return Stored.of(self.stored).n_keys

@@ -193,9 +193,8 @@ class KeyStore(Protocol):
 
     Attributes
     ----------
-    n_live, n_evicted, n_loaded, n_forgotten : int
-        Keys in memory; keys that left it so far; keys that came from a file; keys that were
-        forgotten for their age.
+    n_live, n_evicted, n_forgotten : int
+        Keys in memory; keys that left it so far; keys that were forgotten for their age.
     forgets : callable or None
         Whether a state counts as none, as it will from then on: the store may remove it. None:
         each state counts.
@@ -207,7 +206,6 @@ class KeyStore(Protocol):
         """Number of keys in memory."""
 
     n_evicted: int
-    n_loaded: int
     n_forgotten: int
     forgets: Callable[[Row], bool] | None
 
@@ -323,7 +321,7 @@ class KeysInMemory:
         self._most = most
         self._below = below
         self.forgets: Callable[[Row], bool] | None = None
-        self.n_evicted = self.n_loaded = self.n_forgotten = 0
+        self.n_evicted = self.n_forgotten = 0
 
     def __len__(self) -> int:
         return len(self._slots)
