@@ -1,7 +1,8 @@
 """What all keys share: the global prediction, the inputs' scales, the law of the keys' effects."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class Look(NamedTuple):
     values: NDArray[np.float64]  # the raw inputs (d - 1,) that have slopes; 1e300 for an absent one
 
 
-class KeyPrior(Protocol):
+class KeyPrior(ABC):
     """What all keys share.
 
     Attributes
@@ -56,17 +57,21 @@ class KeyPrior(Protocol):
     stats : array of shape (47, d - 1)
         Statistics by which the inputs are standardised.
     frozen : bool
-        Whether none of this ever changes.
+        Whether none of this ever changes: keys leave it as it is.
 
     """
 
-    slopes: int
-    shared: NDArray[np.float64]
-    stats: NDArray[np.float64]
+    frozen: ClassVar[bool]
 
-    @property
-    def frozen(self) -> bool:
-        """Whether keys leave it as it is."""
+    def __init__(self, model: base.Regressor, slopes: int = DEFAULT_SLOPES) -> None:
+        from iln_stream.kernels.columns import no_statistics
+
+        self.model = model
+        self.slopes = slopes
+        self.names: list[Any] = []
+        self._known: set[Any] = set()
+        self.shared: NDArray[np.float64] = key_model().new_shared(slopes + 1)
+        self.stats: NDArray[np.float64] = no_statistics(0)
 
     def look(self, x: Mapping[Any, float]) -> Look:
         """Return the global prediction and the inputs with slopes; nothing changes.
@@ -77,29 +82,6 @@ class KeyPrior(Protocol):
             When an input is not a finite number.
 
         """
-
-    def begin(self, x: Mapping[Any, float]) -> None:
-        """Give new inputs slopes, as long as there is room."""
-
-    def learn(self, x: Mapping[Any, float], y: float) -> None:
-        """Let the global model learn y, from which the key's own effect has been taken."""
-
-
-class _Shared:
-    """What both kinds of prior have."""
-
-    def __init__(self, model: base.Regressor, slopes: int = DEFAULT_SLOPES) -> None:
-        from iln_stream.kernels.columns import no_statistics
-
-        self.model = model
-        self.slopes = slopes
-        self.names: list[Any] = []
-        self._known: set[Any] = set()
-        self.shared = key_model().new_shared(slopes + 1)
-        self.stats = no_statistics(0)
-
-    def look(self, x: Mapping[Any, float]) -> Look:
-        """Return the global prediction and the inputs with slopes; see `KeyPrior`."""
         g = float(self.model.predict_one(x))
         values = [x.get(name, _ABSENT) for name in self.names]
         try:
@@ -109,6 +91,14 @@ class _Shared:
         if not known:
             values = [checked(value, name) for name, value in zip(self.names, values, strict=True)]
         return Look(g, np.array(values, np.float64))
+
+    @abstractmethod
+    def begin(self, x: Mapping[Any, float]) -> None:
+        """Give new inputs slopes, as long as there is room."""
+
+    @abstractmethod
+    def learn(self, x: Mapping[Any, float], y: float) -> None:
+        """Let the global model learn y, from which the key's own effect has been taken."""
 
     def shared_state(self) -> StateDict:
         """Return all but the model's state."""
@@ -129,7 +119,7 @@ class _Shared:
         self.shared, self.stats = shared.copy(), stats.copy()
 
 
-class LearningPrior(_Shared):
+class LearningPrior(KeyPrior):
     """A prior that all keys train.
 
     The global model learns the target minus the key's effect, so that what keys explain does not
@@ -140,7 +130,6 @@ class LearningPrior(_Shared):
     frozen = False
 
     def begin(self, x: Mapping[Any, float]) -> None:
-        """Give new inputs slopes, as long as there is room."""
         if len(self.names) == self.slopes or self._known.issuperset(x):
             return
         fresh = [name for name in x if name not in self._known]
@@ -154,7 +143,6 @@ class LearningPrior(_Shared):
         self.stats = np.concatenate([self.stats, no_statistics(len(fresh))], axis=1)
 
     def learn(self, x: Mapping[Any, float], y: float) -> None:
-        """Let the global model learn."""
         self.model.learn_one(x, y)
 
     def freeze(self) -> "FrozenPrior":
@@ -164,7 +152,7 @@ class LearningPrior(_Shared):
         )
 
 
-class FrozenPrior(_Shared):
+class FrozenPrior(KeyPrior):
     """A prior that never changes: what a key has learned depends on its own events alone.
 
     From `LearningPrior.freeze`, `KeyedRegressor.freeze` or `from_bytes`.
