@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import resources
 from pathlib import PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 from starlette.requests import Request
@@ -106,19 +106,6 @@ class Flow:
         return {"serial": self._serial, "time": round(now, 2), "rate": rate, "lag": lag}
 
 
-class StatePart(Protocol):
-    """One part of the state.
-
-    Revisions are numbered from 1. A browser that has revision 0 has nothing.
-    """
-
-    def update(self, value: Any, revision: int) -> None:
-        """Take the newest value, which belongs to a new revision."""
-
-    def since(self, revision: int) -> Any:
-        """Return what a browser with an older revision needs; None: nothing."""
-
-
 class Whole:
     """A part that is sent whole if it has changed."""
 
@@ -127,6 +114,7 @@ class Whole:
         self._changed_at = 0
 
     def update(self, value: Any, revision: int) -> None:
+        """Take the newest value, which belongs to a new revision."""
         if value != self._value:
             self._value = value
             self._changed_at = revision
@@ -239,12 +227,15 @@ _HEAD = ("model", "partition", "task", "source", "learner", "version", "target",
 
 
 class ModelParts:
-    """The parts of one model."""
+    """The parts of one model.
+
+    Revisions are numbered from 1. A browser that has revision 0 has nothing.
+    """
 
     def __init__(self) -> None:
         self._flow = Flow()
         self.steps = Tail(_STEPS)
-        self.parts: dict[str, StatePart] = {
+        self.parts: dict[str, Whole | Tail | GrowingCurves] = {
             "head": Whole(),
             **{name: Whole() for name in _WHOLE},
             "curves": GrowingCurves(),

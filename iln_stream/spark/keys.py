@@ -3,7 +3,7 @@
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from river import base
 
@@ -39,31 +39,12 @@ from iln_stream.state import StateDict, from_bytes
 from iln_stream.streams import Record
 
 
-class Core(Protocol):
-    """One kind of learner."""
+def core_of(prior: bytes, key_input: str | None) -> "Learners | SmallModels":
+    """Return the core of a prior's bytes: what makes a new key's learner, writes and reads one.
 
-    def born(self) -> Any:
-        """Return a new key's learner."""
-
-    def read(self, data: bytes, blocks: AppendedBlocks) -> Any:
-        """Return the learner that was written.
-
-        Raises
-        ------
-        StateError
-            When the bytes are something else.
-
-        """
-
-    def write(self, learner: Any, blocks: AppendedBlocks) -> bytes:
-        """Return the learner's bytes; parts that never change go to `blocks`."""
-
-
-def core_of(prior: bytes, key_input: str | None) -> Core:
-    """Return the core of a prior's bytes.
-
-    The prior is that of a learner (`prior_of`) or of a `FrozenPrior`. `key_input` is the input that
-    is the key, which small models must not have; None: no input is.
+    Parts of a learner that never change are written to blocks. What reads other bytes raises a
+    StateError. The prior is that of a learner (`prior_of`) or of a `FrozenPrior`. `key_input` is
+    the input that is the key, which small models must not have; None: no input is.
     """
     state = from_bytes(prior)
     if state.get("class") == "iln_stream.FrozenPrior":

@@ -1,7 +1,7 @@
 """Sinks of micro-batches: one that comes again, after a crash, adds nothing."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from iln_stream.errors import SinkError
 from iln_stream.spark.one_key import DEAD_LETTER, PREDICTION
@@ -9,16 +9,6 @@ from iln_stream.streams import Scheme, StreamOptions, TransactionalSink, stream_
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-class BatchSink(Protocol):
-    """Stores the messages of each micro-batch."""
-
-    def write(self, batch: "DataFrame", number: int) -> None:
-        """Store a micro-batch durably; if its number was stored before, nothing is added."""
-
-    def close(self) -> None:
-        """Close connections and files."""
 
 
 class FolderSink:
@@ -103,7 +93,7 @@ class LogSink:
 
 def sink_at(
     address: str, dead_letters: str | None, source: Scheme, options: StreamOptions
-) -> BatchSink:
+) -> FolderSink | LogSink:
     """Return the sink at an address: `folder:PATH`, or a log with transactions.
 
     A folder takes the dead letters, too; those of a log go to `dead_letters`, or else to the
