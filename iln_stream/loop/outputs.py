@@ -17,7 +17,7 @@ _MOST_KINDS = 20
 class PredictionWriter(Listener):
     """Writes each prediction to a sink, with the event's key or, if it has none, its id as key.
 
-    A `PartitionedSink` also gets the event's partition.
+    A sink with a method `write_to` also gets the event's partition.
     """
 
     most_steps = MOST_IN_A_ROW

@@ -195,16 +195,6 @@ class Sink(Protocol):
         """Flush, then close connections and files."""
 
 
-class PartitionedSink(Sink, Protocol):
-    """A sink that stores a message in the partition with the number of its record's."""
-
-    def write_to(self, partition: int, key: str | None, value: bytes) -> None:
-        """Write a message that a record of this partition led to.
-
-        Partition 0 takes it if the sink has no partition of this number.
-        """
-
-
 class TransactionalSink(Sink, Protocol):
     """A sink that stores messages and the positions that they come from in one transaction."""
 
