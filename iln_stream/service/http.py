@@ -102,8 +102,7 @@ class HttpServer:
                 return _text(start, "404 Not Found", f"try {' or '.join(known)}")
             return application(environ, start)
 
-        server = _Server6 if ":" in host else _MetricsServer
-        self._server = make_server(host, port, answer, server, _QuietHandler)
+        self._server = make_server(host, port, answer, _MetricsServer, _QuietHandler)
         self._thread = threading.Thread(
             target=self._server.serve_forever,
             args=(_LONGEST_CLOSE_SECONDS,),
@@ -190,10 +189,11 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
 
     daemon_threads = True
 
-    def __init__(self, *arguments: Any) -> None:
+    def __init__(self, address: tuple[str, int], handler: Any) -> None:
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self._began: dict[socket.socket, float] = {}  # in this order
         self._turn = threading.Lock()
-        super().__init__(*arguments)
+        super().__init__(address, handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._turn:
@@ -220,10 +220,6 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
         del self._began[connection]
         with suppress(OSError):  # the client was faster
             connection.shutdown(socket.SHUT_RDWR)
-
-
-class _Server6(_MetricsServer):
-    address_family = socket.AF_INET6
 
 
 class _QuietHandler(WSGIRequestHandler):
