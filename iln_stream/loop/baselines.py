@@ -332,6 +332,9 @@ class Baselines:
         raise NotImplementedError
 
     def metrics(self) -> Sequence[MetricSpec]:
+        return (errors_metric(self._errors),)
+
+    def _errors(self) -> Samples:
         raise NotImplementedError
 
     def summary(self, scores: Scores, *, recent: bool) -> str:
@@ -398,9 +401,6 @@ class RegressionBaselines(Baselines):
             self._of_series.popitem(last=False)
         found.most = min(MOST_PAST, MOST_PAST_OF_ALL // len(self._of_series))
         return found
-
-    def metrics(self) -> Sequence[MetricSpec]:
-        return (errors_metric(self._errors),)
 
     def _known(self) -> dict[str, Baseline]:
         """Return the baselines: seasonal ones that have something to repeat, a median that pays."""
@@ -508,9 +508,6 @@ class ClassificationBaselines(Baselines):
         count = counts.get(y, 0.0)
         loss = log(sum(known) / count) if count else self._loss_of_unseen
         return loss, 0.0 if y == max(counts, key=counts.__getitem__) else 1.0
-
-    def metrics(self) -> Sequence[MetricSpec]:
-        return (errors_metric(self._errors),)
 
     def _errors(self) -> Samples:
         frequencies, majority = self.by_name.values()

@@ -286,7 +286,7 @@ class Scores:
         self.window_flags = {flag.name: Window(window) for flag in self._flags}
 
     def errors(self, steps: Sequence[Step]) -> list[float]:
-        """Return the error of each labelled step; people compare learners by its mean."""
+        """Return the error of each step with a score; people compare learners by its mean."""
         raise NotImplementedError
 
     def update(self, steps: Sequence[Step]) -> None:
@@ -427,7 +427,7 @@ class ClassificationScores(Scores):
 
     def errors(self, steps: Sequence[Step]) -> list[float]:
         """Return 0 for each step whose most probable class is y, else 1."""
-        return [float(_most_probable(step.y_pred) != step.y) for step in steps]
+        return [float(max(step.y_pred, key=step.y_pred.__getitem__) != step.y) for step in steps]
 
     def metrics(self) -> Sequence[MetricSpec]:
         of_probabilities = MetricSpec(
@@ -472,13 +472,6 @@ _OF_PROBABILITIES: Mapping[str, Callable[[Any, Any, Any], float]] = {
     "brier": brier_score,
     "calibration_error": calibration_error,
 }
-
-
-_NO_CLASS = object()
-
-
-def _most_probable(y_pred: Mapping[Any, float]) -> Any:
-    return max(y_pred, key=y_pred.__getitem__) if y_pred else _NO_CLASS
 
 
 def _mean_of(window: Window) -> Callable[[], float]:

@@ -171,7 +171,7 @@ class Database:
         An error undoes it.
         """
         with self._turn, self._translated():
-            self._begin_to_write()
+            self._when_free("BEGIN IMMEDIATE")
             try:
                 yield self.connection
                 self.check_same_file()
@@ -208,12 +208,14 @@ class Database:
             f"`sqlite3 {self.path} 'PRAGMA wal_checkpoint(TRUNCATE)'`"
         )
 
-    def _begin_to_write(self) -> None:
-        # SQLite's own waiting backs off to 100 ms, and would starve beside a busy writer.
+    def _when_free(self, statement: str) -> None:
+        """Execute a statement once no other connection writes."""
+        # SQLite's own waiting backs off to 100 ms, and would starve beside a busy writer; for the
+        # journal mode it does not wait.
         deadline = time.monotonic() + _LONGEST_WAIT
         while True:
             try:
-                self.connection.execute("BEGIN IMMEDIATE")
+                self.connection.execute(statement)
             except sqlite3.OperationalError as error:
                 if _primary(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
@@ -234,14 +236,14 @@ class Database:
                 f"this release reads {VERSION}): upgrade iln-stream"
             )
         if ask("PRAGMA journal_mode").fetchone()[0] != "wal":
-            self._use_wal()
+            self._when_free("PRAGMA journal_mode = WAL")  # it is a copy by `VACUUM INTO`
         ask("PRAGMA synchronous = FULL")
         ask("PRAGMA cell_size_check = TRUE")  # finds more of what a disk damaged
         ask(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         ask(f"PRAGMA journal_size_limit = {_LARGEST_WAL}")
         if create:
             ask("PRAGMA cache_size = -16000")  # KB; the index of ids is read at random
-            ask("PRAGMA busy_timeout = 0")  # writers wait in `_begin_to_write`
+            ask("PRAGMA busy_timeout = 0")  # writers wait in `_when_free`
         else:
             ask("PRAGMA query_only = TRUE")
 
@@ -256,20 +258,8 @@ class Database:
             )
         return True
 
-    def _use_wal(self) -> None:
-        """Set the file's journal mode; copies by `VACUUM INTO` have another one."""
-        deadline = time.monotonic() + _LONGEST_WAIT
-        while True:
-            try:  # SQLite does not wait here if another process does the same
-                self.connection.execute("PRAGMA journal_mode = WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if _primary(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
-
     def _make_log(self) -> None:
-        self._use_wal()
+        self._when_free("PRAGMA journal_mode = WAL")
         self.connection.execute("BEGIN IMMEDIATE")
         if not self._is_log():  # another process may have been faster
             create_tables(self.connection)

@@ -96,10 +96,8 @@ class SqliteLog(LogPartition):
                 )
             self.topic_id = found.topic_id
             self.n_partitions = len(partitions)
-            self._slot, self._is_checked = (
-                partitions[partition].slot,
-                partitions[partition].is_checked,
-            )
+            ours = partitions[partition]
+            self._slot, self._is_checked = ours.slot, ours.is_checked
             self._batch = _BATCH.format(
                 records=f"records_{self._slot}", checksum="checksum" if self._is_checked else "NULL"
             )
