@@ -1,7 +1,7 @@
 """One contender of a contest: its learner, failures and standing."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from inspect import signature
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -164,16 +164,6 @@ class Contender:
 
 def contest_metrics(contest: Any) -> Sequence[MetricSpec]:
     """Return the metrics of a contest, with a sample for each contender."""
-
-    def by_contender(
-        read: Callable[[Standing], float | None],
-    ) -> Callable[[], dict[str, float]]:
-        def read_all() -> dict[str, float]:
-            values = {each.name: read(each) for each in contest.standings()}
-            return {name: value for name, value in values.items() if value is not None}
-
-        return read_all
-
     measure = "misclassification" if isinstance(contest, base.Classifier) else "mae"
 
     def errors() -> Samples:
@@ -205,14 +195,14 @@ def contest_metrics(contest: Any) -> Sequence[MetricSpec]:
             "iln_contender_failures_total",
             "counter",
             "Events on which a contender could not predict or learn.",
-            by_contender(lambda each: each.n_failures),
+            lambda: {each.name: each.n_failures for each in contest.standings()},
             "contender",
         ),
         MetricSpec(
             "iln_champion",
             "gauge",
             "1 for the contender that predicts, 0 for the others.",
-            by_contender(lambda each: float(each.is_champion)),
+            lambda: {each.name: float(each.is_champion) for each in contest.standings()},
             "contender",
         ),
         MetricSpec(
