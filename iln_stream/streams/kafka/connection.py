@@ -104,25 +104,21 @@ def _content(name: str, path: str) -> str:
             content = file.read(_LARGEST + 1)
         text = content.decode().removesuffix("\n").removesuffix("\r")
     except FileNotFoundError:
-        raise _refused(
-            name, "there is no such file; give the path of a file, not the value"
+        raise SourceError(
+            f"{name}: there is no such file; give the path of a file, not the value"
         ) from None
     except UnicodeDecodeError:
-        raise _refused(name, "the file is not UTF-8 text") from None
+        raise SourceError(f"{name}: the file is not UTF-8 text") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
-        raise _refused(name, f"can't read the file: {reason}") from None
+        raise SourceError(f"{name}: can't read the file: {reason}") from None
     if not text:
-        raise _refused(name, "the file is empty; write the value into it")
+        raise SourceError(f"{name}: the file is empty; write the value into it")
     if len(content) > _LARGEST:
-        raise _refused(
-            name, f"the file has more than {_LARGEST} bytes; it must hold only the value"
+        raise SourceError(
+            f"{name}: the file has more than {_LARGEST} bytes; it must hold only the value"
         )
     return text
-
-
-def _refused(name: str, problem: str) -> SourceError:
-    return SourceError(f"{name}: {problem}")
 
 
 _LOGIN_ERRORS = (
