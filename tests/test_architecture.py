@@ -180,7 +180,7 @@ def test_third_parties(folder):
 
 
 def test_numbas_inside_is_known_by_three_files():
-    """What may change in a minor release of numba is imported by three files, so that they change."""
+    """What may change in a minor release of numba is imported by three files, which then change."""
     inside = ("numba.core", "numba.np", "llvmlite.ir")
     users = {n for n, f in MODULES.items() for m, _ in imports(f) if m.startswith(inside)}
     assert users == {f"iln_stream.kernels.{name}" for name in ("jit", "program", "vectors")}
