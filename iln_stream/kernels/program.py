@@ -94,7 +94,7 @@ class Program:
             words.append(following)
         self._words = np.array(words, np.int64)
         self._address = self._words.ctypes.data
-        self._run = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(first)
+        self._run = _Run(first)
 
     def __call__(self) -> None:
         """Make the calls."""
@@ -132,6 +132,8 @@ class _AsWritten(JITCodeLibrary):  # type: ignore[misc]
     def _optimize_final_module(self) -> None:
         pass
 
+
+_Run = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
 _ENTRIES: dict[tuple[Any, int], int] = {}
 """Addresses of the functions that make a call and go on to the next, by signature and results."""
