@@ -7,7 +7,7 @@ data have left the processor's caches. So an event of many functions binds their
 import ctypes
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count, groupby, islice
+from itertools import count, groupby, islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
+from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
 from iln_stream.kernels.jit import overload_of
@@ -37,10 +38,11 @@ class Call(NamedTuple):
     function
         The function.
     arguments
-        Arrays, numbers, and plain tuples of both. A `Scalar` is passed as the number that it is at
-        the time of the call.
+        Arrays, numbers, and plain tuples of arrays, integers and floats. A `Scalar` is passed as
+        the number that it is at the time of the call.
     results
-        Where to write what the function returns: each item of a tuple in turn, or a number in all.
+        Where to write what the function returns, of that type: each item of a tuple in turn, or a
+        number in all.
 
     """
 
@@ -77,17 +79,22 @@ class Program:
     def __init__(self, calls: Sequence[Call]) -> None:
         self._bound: list[Any] = []  # the arrays, which must not be freed
         found = [overload_of(call.function, *map(_present, call.arguments)) for call in calls]
-        kinds = [
-            (signature, len(call.results))
-            for (_, signature), call in zip(found, calls, strict=True)
-        ]
+        kinds = []
+        for (_, signature), call in zip(found, calls, strict=True):
+            kinds.append((signature, len(call.results)))
+            returned = signature.return_type
+            each = returned if isinstance(returned, types.BaseTuple) else repeat(returned)
+            for result, kind in zip(call.results, each, strict=False):
+                if result.dtype != as_dtype(kind):
+                    raise TypeError(f"a result of type {kind} has a place of {result.dtype}")
         first, *others = _entries(kinds)
         words = list[int]()
         for call, (address, _), following in zip(calls, found, [*others, 0], strict=True):
             words.append(address)
             for argument in call.arguments:
-                given = argument if isinstance(argument, tuple) else np.asarray(argument)
-                words += _words(given)
+                given = np.array(argument) if isinstance(argument, _NUMBERS) else argument
+                is_number = isinstance(given, np.ndarray) and not given.ndim
+                words += [given.ctypes.data] if is_number else _words(given)
                 self._bound.append(given)
             words += [result.ctypes.data for result in call.results]
             self._bound.append(call.results)
@@ -99,7 +106,7 @@ class Program:
     def __call__(self) -> None:
         """Make the calls."""
         if self._run(self._address):
-            raise MemoryError("an array of a compiled function")
+            raise RuntimeError("a compiled function failed, perhaps for want of memory")
 
 
 def _present(argument: Any) -> Any:
@@ -108,17 +115,14 @@ def _present(argument: Any) -> Any:
 
 
 def _words(argument: Any) -> list[int]:
-    """An argument as numba lays it out in memory, without a count of references to arrays.
-
-    It is the address of a number, so that the number may change.
-    """
+    """An argument as numba lays it out in memory, without a count of references to arrays."""
     if isinstance(argument, tuple):
         return [word for each in argument for word in _words(each)]
-    if isinstance(argument, np.ndarray):
-        if not argument.ndim:
-            return [argument.ctypes.data]
+    if isinstance(argument, np.ndarray) and argument.ndim:
         head = 0, 0, argument.size, argument.itemsize, argument.ctypes.data
         return [*head, *argument.shape, *argument.strides]
+    if type(argument) not in (int, float):
+        raise TypeError(f"{argument!r:.60} can't be bound")
     packed = struct.pack("d" if isinstance(argument, float) else "q", argument)
     return [int.from_bytes(packed, "little", signed=True)]
 
@@ -132,6 +136,8 @@ class _AsWritten(JITCodeLibrary):  # type: ignore[misc]
     def _optimize_final_module(self) -> None:
         pass
 
+
+_NUMBERS = int, float, np.generic
 
 _Run = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
@@ -154,13 +160,14 @@ def _entries(kinds: Sequence[tuple[Any, int]]) -> list[int]:
     if new:
         library = _AsWritten(cpu_target.target_context.codegen(), "program")
         module = library.create_ir_module("program")
-        for i, kind in enumerate(new):
-            _write_entry(ir.Function(module, _ENTRY, f"entry_{i}"), *kind)
+        names = [f"entry_{i}" for i in range(len(_ENTRIES), len(_ENTRIES) + len(new))]
+        for name, kind in zip(names, new, strict=True):
+            _write_entry(ir.Function(module, _ENTRY, name), *kind)
         library.add_ir_module(module)
         library.finalize()
         _LIBRARIES.append(library)
-        for i, kind in enumerate(new):
-            _ENTRIES[kind] = library.get_pointer_to_function(f"entry_{i}")
+        for name, kind in zip(names, new, strict=True):
+            _ENTRIES[kind] = library.get_pointer_to_function(name)
     return [_ENTRIES[kind] for kind in kinds]
 
 

@@ -73,6 +73,19 @@ def test_a_failure_ends_a_program():
     """An array that does not fit into memory is an error, and no later call is made."""
     is_large = np.zeros((), bool)
     program = Program([Call(allocate, (1 << 58,)), Call(exceeds, (1.0, 0.0), (is_large,))])
-    with pytest.raises(MemoryError):
+    with pytest.raises(RuntimeError, match="a compiled function failed"):
         program()
     assert not is_large
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        Call(exceeds, (1.0, 0.0), (np.zeros(()),)),
+        Call(scale, (np.ones(3), (np.ones((3, 2)), (0.5, (np.ones(1), True))), 1.0, True)),
+    ],
+)
+def test_what_would_write_or_read_other_memory_is_refused(call):
+    """A result has a place of its type, and tuples hold nothing whose layout is another one."""
+    with pytest.raises(TypeError, match=r"a place of float64|True can't be bound"):
+        Program([call])

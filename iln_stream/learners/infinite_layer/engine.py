@@ -150,9 +150,11 @@ class FreshTargets(Part):
         """Let the linear predictor predict or learn, or the series: by number, in this order."""
         if not self._steps:
             banks = (self.linear, self._event), (self.series, self._lags)
+            steps: list[Any] = []
             for bank, event in banks:
-                self._steps += bound(bank.predicting(event, self._own))
-                self._steps += bound(bank.learning(event, self._own))
+                steps += bound(bank.predicting(event, self._own))
+                steps += bound(bank.learning(event, self._own))
+            self._steps = steps
         self._steps[i]()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -529,12 +531,12 @@ class RegressionEngine(LateEngine):
         event.prediction, event.y = self._prediction, y
         if (event.weight != 1.0 or event.delay) and self.expert.admit(event):
             self._unbind()
-        late = scored = False
-        if seen is not None and seen.counts(self.n):
-            late, event.prediction = True, seen.prediction
+        late = seen is not None and seen.counts(self.n)
+        if seen is not None and late:
+            event.prediction = seen.prediction
             if self.intervals is not None:
                 self._ends[:] = seen.published(self.n)
-            scored = self._score(seen)
+            self._score(seen)
         if self.plain is not None:
             self.plain.delayed(event.delay)
         memory.count_event()
@@ -542,19 +544,21 @@ class RegressionEngine(LateEngine):
         self._run(self._recording, late)
         if self.fresh is not None:
             self._learn_fresh(event.t, seen, known)
-        self._run(self._learning, scored)
-        changed = self.expert.learned(event)
+        self._run(self._learning, self.expert.is_late)
+        if self.expert.learned(event):
+            self._unbind()
         if memory.n % EVERY == 0 and not self.healer.inspect(memory.n):
-            changed |= self.healer.heal_all(memory.n)
-        if self._after_event() or changed:
+            self._unbind()  # before arrays are replaced: a warning may be an error
+            self.healer.heal_all(memory.n)
+        if self._after_event():
             self._unbind()
 
     def _after_event(self) -> bool:
         """Do what is due once an event is learned; return whether others sleep now."""
         return False
 
-    def _score(self, seen: PredictedWith) -> bool:
-        """Let what was predicted be scored; return whether the experts' outputs are."""
+    def _score(self, seen: PredictedWith) -> None:
+        """Let what was predicted be scored."""
         outputs = seen.scored(self.n, self._event.center, self._event.unit)
         if outputs is not None:
             self.expert.score(outputs if self.plain is None else outputs[:-N_FORECASTS])
@@ -562,7 +566,6 @@ class RegressionEngine(LateEngine):
             self.plain.score(seen)
         if self.intervals is not None:
             self.intervals.expect_as_of(seen.sizes)
-        return outputs is not None
 
     def _learn_fresh(self, t: float, seen: PredictedWith | None, known: Vector | None) -> None:
         """Let `FreshTargets` learn the scaled target."""
@@ -576,15 +579,15 @@ class RegressionEngine(LateEngine):
 
     def _heal(self, row: Vector) -> None:
         """Reinitialise what is broken, so that the raw row is predicted by sound parts."""
+        self._unbind()
         if self.healer.heal_all(self.n):
-            self._unbind()
             self._predict_row(row)
         faults, broken = self._event.faults, ~np.isfinite(self._p)
         if broken.any():
             faults = [(self.expert, broken)]
         if faults:
-            self.healer.restart_all(faults, self.n)
             self._unbind()
+            self.healer.restart_all(faults, self.n)
             self._predict_row(row)
 
     def _predict_row(self, x: Vector) -> None:
@@ -642,7 +645,7 @@ class RegressionEngine(LateEngine):
             yield self.plain.learning(event, squared=self._squared)
 
     def _learning(self, late: bool) -> Iterable[Step]:
-        """Return the steps by which the experts learn; rules know whether they score late."""
+        """Return the steps by which the experts learn; rules know whether they are late."""
         return self.expert.learning(self._event, self._p)
 
     def _widen(self, n_columns: int) -> None:

@@ -93,6 +93,9 @@ class Expert(Part):
     value = math.nan
     """The prediction that a rule within the expert scores next, if there is one."""
 
+    is_late = False
+    """Whether a rule within the expert scores earlier outputs next, in place of its last ones."""
+
     asleep: bool | NDArray[np.bool_] = False
     """Whether its predictions don't count now, or which of them (n,); it learns all the same."""
 
@@ -108,6 +111,8 @@ class Expert(Part):
 
         They are bound to the present arrays: see `learned`.
         """
+        if type(self).predict is Expert.predict:
+            raise NotImplementedError(f"{type(self).__name__} has no predict")
         return [partial(self.predict, event, p)]
 
     def learning(self, event: Observation, p: Vector) -> Iterable[Step]:

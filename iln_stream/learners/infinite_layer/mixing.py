@@ -217,7 +217,6 @@ class ExpertMixture(Expert):
             sum(len(expert.names) for expert in self.experts.values()), squared=squared
         )
         self.bound_value = np.zeros(())  # the last prediction
-        self._is_late = False  # whether `_late` is scored next, instead of the last predictions
         self._make_scratch()
 
     def _make_scratch(self) -> None:
@@ -324,7 +323,7 @@ class ExpertMixture(Expert):
     def _without_faults(self, event: Observation) -> float:
         """Mix the predictions that are finite, equally if the weights are not; note the faults."""
         event.sound = False
-        awake, finite = self._awake(), np.isfinite(self._p)
+        awake, finite = self._awake().copy(), np.isfinite(self._p)
         for name, expert in self.experts.items():
             at = self._places[name]
             if (faults := awake[at] & ~finite[at]).any():
@@ -365,13 +364,13 @@ class ExpertMixture(Expert):
                 outputs = rest
             else:
                 p[at], outputs = np.split(outputs, [at.stop - at.start])
-        self.value, self._is_late = self.rule.mixed_of(p, np.isfinite(p)), True
+        self.value, self.is_late = self.rule.mixed_of(p, np.isfinite(p)), True
         return outputs
 
     def learning(self, event: Observation, p: Vector) -> Iterable[Step]:
         """Yield the call that scores the experts' predictions, and the experts' steps."""
         arguments = (
-            self.rule.table, self.rule.record, self._late if self._is_late else self._p,
+            self.rule.table, self.rule.record, self._late if self.is_late else self._p,
             self.bound_value, event.at.t, event.at.weight, self.rule.squared, DISCOUNT,
         )  # fmt: skip
         yield Call(update_rule, arguments)
@@ -380,7 +379,7 @@ class ExpertMixture(Expert):
 
     def learned(self, event: Observation) -> bool:
         """Let the experts do what is due."""
-        self._is_late = False
+        self.is_late = False
         changed = [learned(event) for learned in self._due]
         return any(changed)
 

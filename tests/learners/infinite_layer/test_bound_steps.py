@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from iln_stream import IlnWarning, InfiniteLayerRegressor, RandomFeatureRidge
+from iln_stream.kernels.plain_forecasts import COUNT
 from iln_stream.learners import model_of, state_of
 
 
@@ -59,3 +60,34 @@ def test_bound_steps_are_those_of_the_present_arrays(new):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IlnWarning)
         assert predictions(new(), anew=False) == predictions(new(), anew=True)
+
+
+def taught(n=80):
+    model = InfiniteLayerRegressor(seed=1)
+    for x, y, _ in events(n):
+        model.learn_one(x, y)
+    return model
+
+
+def test_a_fault_is_noticed_at_each_prediction():
+    """What is broken is left out of two predictions, and healed when an event is learned."""
+    model = taught()
+    model._engine.mean.experts["linear"].theta[:] = np.nan
+    assert all(math.isfinite(model.predict_one({"a": a})) for a in (0.0, 1.0))
+    with pytest.warns(IlnWarning, match="linear"):
+        model.learn_one({"a": 1.0}, 1.0)
+    assert model._engine.resets["linear"] == 1
+
+
+def test_parts_learn_although_a_warning_was_an_error():
+    """An error while parts heal leaves no step bound to arrays that were replaced."""
+    model = taught()
+    plain = model._engine.plain
+    plain.record[:] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IlnWarning)
+        with pytest.raises(IlnWarning, match="plain-forecasts"):
+            model.learn_one({"a": 1.0}, 1.0)
+    for _ in range(3):
+        model.learn_one({"a": 1.0}, 1.0)
+    assert plain.record[COUNT] == 3

@@ -311,8 +311,8 @@ class ResampledRidges(Sleeper):
         self._set_rate(self.memory.n + 1)
         if self.asleep is False:
             return False
-        self.asleep = self.resampler.asleep
-        return True
+        before, self.asleep = self.asleep, self.resampler.asleep
+        return not np.array_equal(before, self.asleep)
 
     def _set_rate(self, n: int) -> None:
         """Set the rate at which the n-th event's gradients enter their mean."""
