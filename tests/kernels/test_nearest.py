@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iln_stream.kernels.columns import COUNT, MEAN, SQUARES, no_statistics
 from iln_stream.kernels.nearest import (
     N_FOUND,
     N_SIMILAR,
@@ -16,7 +17,9 @@ from iln_stream.kernels.nearest import (
     predict_neighbours,
     put_in_order,
     remember_neighbour,
+    set_metric,
 )
+from iln_stream.learners.infinite_layer.experts.rls_bank import FLOOR, blended
 
 
 @pytest.mark.parametrize("n", [3, 700])
@@ -73,6 +76,21 @@ def test_a_replaced_value_does_not_evict_another_key():
     put_in_order(keys, carried, 4, 2.5, 25.0, 1.0, 99.0)  # the key 1 carries 10, not 99
     assert keys.tolist() == [2.0, 2.5, 3.0, 4.0]
     assert carried.tolist() == [20.0, 25.0, 30.0, 40.0]
+
+
+@pytest.mark.parametrize("outer", ["of gradients", "zero", "nan"])
+def test_the_metric_is_that_of_relevance(outer):
+    """The root of a column's share in the gradients, per deviation; shares are equal if unknown."""
+    rng, n_lags = np.random.default_rng(0), 2
+    gradients, values = rng.normal(size=(6, 50)), rng.normal(size=(4, 90))
+    agop = gradients @ gradients.T * {"of gradients": 1.0, "zero": 0.0, "nan": np.nan}[outer]
+    values[3] = 5.0  # constant
+    stats, metric, sd = no_statistics(4), np.ones(4), values.std(axis=1)
+    stats[COUNT], stats[MEAN], stats[SQUARES] = 90.0, values.mean(axis=1), 90.0 * sd**2
+    set_metric(agop, n_lags, FLOOR, stats, metric)
+    relevance = np.diag(blended(agop[n_lags:, n_lags:]))
+    assert metric[:3] == pytest.approx(np.sqrt(relevance[:3]) / sd[:3], rel=1e-12)
+    assert metric[3] == 0.0
 
 
 @pytest.mark.parametrize(("n", "n_found"), [(N_SIMILAR - 1, 0), (60, N_FOUND)])

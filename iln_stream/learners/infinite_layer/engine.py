@@ -531,16 +531,16 @@ class RegressionEngine(LateEngine):
         event.prediction, event.y = self._prediction, y
         if (event.weight != 1.0 or event.delay) and self.expert.admit(event):
             self._unbind()
-        late = seen is not None and seen.counts(self.n)
-        if seen is not None and late:
-            event.prediction = seen.prediction
+        late = False
+        if seen is not None and seen.counts(self.n):
+            late, event.prediction = True, seen.prediction
             if self.intervals is not None:
                 self._ends[:] = seen.published(self.n)
             self._score(seen)
         if self.plain is not None:
             self.plain.delayed(event.delay)
-        memory.count_event()
-        event.evicted = memory.evicted
+        event.evicted = memory.y[event.n % len(memory.y)]
+        memory.n += 1
         self._run(self._recording, late)
         if self.fresh is not None:
             self._learn_fresh(event.t, seen, known)

@@ -29,7 +29,6 @@ class Memory(Part):
         self.weights = np.ones(size)
         self.n = 0  # number of events ever stored
         self.since = 0  # the first event after those whose targets had to be reinitialised
-        self.evicted = 0.0  # target of the event that the last one replaced
         self._make_tables()
 
     @property
@@ -57,17 +56,11 @@ class Memory(Part):
 
     def put(self, row: Vector, y: float, weight: float = 1.0) -> None:
         """Store an event without earlier targets, replacing the oldest if full."""
-        i = self.count_event() % len(self.y)
+        i = self.n % len(self.y)
+        self.n += 1
         self.columns[:, i] = row
         self.y[i] = y
         self.weights[i] = weight
-
-    def count_event(self) -> int:
-        """Count an event that is about to be stored; return the number of those before it."""
-        n = self.n
-        self.evicted = self.y[n % len(self.y)]
-        self.n = n + 1
-        return n
 
     def reinitialise(self, broken: Collection[str]) -> None:
         """Make broken inputs absent, broken targets the median of the others, and lags theirs.
