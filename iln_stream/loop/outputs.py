@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from iln_stream.errors import LostPlaceError
 from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
 from iln_stream.records import LEARNER_FAILED, Command, DeadLetter, PredictionEncoder
-from iln_stream.streams import Sink, StreamPartition, TransactionalSink
+from iln_stream.streams import PlacedMessage, Sink, StreamPartition, TransactionalSink
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ _MOST_KINDS = 20
 class PredictionWriter(Listener):
     """Writes each prediction to a sink, with the event's key or, if it has none, its id as key.
 
-    A sink with a method `write_to` also gets the event's partition.
+    A sink with a method `write_all` gets predictions made in a row at once, with their partitions.
     """
 
     most_steps = MOST_IN_A_ROW
@@ -25,12 +25,21 @@ class PredictionWriter(Listener):
     def __init__(self, sink: Sink, encode: PredictionEncoder) -> None:
         self._sink = sink
         self._encode = encode
-        self._write_to = getattr(sink, "write_to", self._write)
+        self._write_all = getattr(sink, "write_all", self._write_each)
 
     def on_step(self, step: Step) -> None:
         """Write the step's prediction, unless its label is late: then it was written before."""
-        if not step.late:
-            self._write_to(step.origin.partition, _key(step), self._encoded(step))
+        self.on_steps([step])
+
+    def on_steps(self, steps: Sequence[Step]) -> None:
+        """Write the steps' predictions."""
+        self._write_all(
+            [
+                (step.origin.partition, _key(step), self._encoded(step))
+                for step in steps
+                if not step.late
+            ]
+        )
 
     def on_idle(self) -> None:
         """Send queued predictions; waiting until they are stored would hide an outage."""
@@ -40,8 +49,9 @@ class PredictionWriter(Listener):
         """Wait until all messages are stored; raise SinkError if they can't be."""
         self._sink.flush()
 
-    def _write(self, partition: int, key: str | None, value: bytes) -> None:
-        self._sink.write(key, value)
+    def _write_each(self, messages: Sequence[PlacedMessage]) -> None:
+        for _, key, value in messages:
+            self._sink.write(key, value)
 
     def _encoded(self, step: Step) -> bytes:
         return self._encode(
@@ -85,13 +95,14 @@ class TransactionalPredictionWriter(PredictionWriter):
             where = ", ".join(f"{p}: {offset}" for p, offset in self._committed.items())
             log.info(f"predictions are committed up to these offsets by partition: {where}")
 
-    def on_step(self, step: Step) -> None:
-        """Publish the step's prediction, unless it is committed or its label is late."""
-        partition, offset = step.origin.partition, step.offset
-        if not step.late and offset >= self._committed.get(partition, 0):
-            self._transactions.publish(partition, offset, _key(step), self._encoded(step))
-        else:
-            self._transactions.flush_if_due()
+    def on_steps(self, steps: Sequence[Step]) -> None:
+        """Publish the steps' predictions, but not those that are committed."""
+        for step in steps:
+            partition, offset = step.origin.partition, step.offset
+            if not step.late and offset >= self._committed.get(partition, 0):
+                self._transactions.publish(partition, offset, _key(step), self._encoded(step))
+            else:
+                self._transactions.flush_if_due()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Commit the transaction if it is due."""

@@ -4,7 +4,7 @@ import datetime as dt
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from iln_stream.errors import SourceError
 
@@ -168,6 +168,10 @@ class Log(Source, Protocol):
 
     def stop_here(self) -> None:
         """End the stream here: `exhausted` becomes True."""
+
+
+PlacedMessage: TypeAlias = tuple[int, str | None, bytes]
+"""Number of the partition of the record that led to the message; key; and value (JSON text)."""
 
 
 class Sink(Protocol):

@@ -3,7 +3,7 @@
 import json
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from time import monotonic
 from typing import Any, cast
@@ -21,7 +21,7 @@ from confluent_kafka import Producer as ConfluentClient
 from confluent_kafka.admin import AdminClient
 
 from iln_stream.errors import SourceError
-from iln_stream.streams.base import Record
+from iln_stream.streams.base import PlacedMessage, Record
 from iln_stream.streams.kafka.connection import (
     CONNECTION,
     CONSUMER,
@@ -36,7 +36,7 @@ from iln_stream.streams.kafka.consumer import (
     METADATA_MAX_AGE_MS,
     KafkaPartition,
 )
-from iln_stream.streams.kafka.producer import Headers, OnError
+from iln_stream.streams.kafka.producer import Headers, OnError, encoded
 
 _DEFAULTS: dict[str, Any] = {
     "log_level": 0,  # we log outages ourselves
@@ -306,24 +306,22 @@ class ConfluentProducer:
     def send(
         self,
         topic: str,
-        partition: int,
-        key: bytes | None,
-        value: bytes,
+        messages: Iterable[PlacedMessage],
         timestamp_ms: int | None,
         headers: Headers,
     ) -> None:
+        more = {"timestamp": timestamp_ms or 0, "headers": list(headers)}
         with self._lock:
-            while True:
-                try:
-                    self._producer.produce(
-                        topic, value, key, partition, timestamp=timestamp_ms or 0,
-                        headers=list(headers),
-                    )  # fmt: skip
-                    break
-                except BufferError:  # messages that can't be sent leave the queue in time, too
-                    self._producer.poll(0.1)
-                except KafkaException as error:
-                    raise KafkaException(f"{error.args[0].str()} ({len(value)} bytes)") from error
+            for partition, key, value in messages:
+                while True:
+                    try:
+                        self._producer.produce(topic, value, encoded(key), partition, **more)
+                        break
+                    except BufferError:  # messages that can't be sent leave the queue in time, too
+                        self._producer.poll(0.1)
+                    except KafkaException as error:
+                        told = f"{error.args[0].str()} ({len(value)} bytes)"
+                        raise KafkaException(told) from error
             self._producer.poll(0)
 
     def poll(self) -> None:

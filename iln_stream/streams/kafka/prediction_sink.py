@@ -3,7 +3,7 @@
 import json
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from time import monotonic
@@ -13,6 +13,7 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
 from iln_stream.errors import IlnError
+from iln_stream.streams.base import PlacedMessage
 from iln_stream.streams.kafka.consumer import open_consumer
 from iln_stream.streams.kafka.producer import KafkaSink
 
@@ -49,9 +50,9 @@ class KafkaPredictionSink(KafkaSink):
         self._began: dict[TopicPartition, int] = {}
         self._ours: set[int] = set()  # partitions of the source, of which this run publishes
 
-    def write_to(self, partition: int, key: str | None, value: bytes) -> None:
-        self._ours.add(partition)
-        super().write_to(partition, key, value)
+    def write_all(self, messages: Sequence[PlacedMessage]) -> None:
+        self._ours.update(partition for partition, _, _ in messages)
+        super().write_all(messages)
 
     def flush(self) -> None:
         """Wait until the brokers have stored all written messages; look, if it is time."""

@@ -1,7 +1,7 @@
 """Messages and events to a Kafka topic."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ from kafka.structs import OffsetAndMetadata
 
 from iln_stream.errors import OtherRunError, SinkError
 from iln_stream.streams.addresses import KafkaClient
-from iln_stream.streams.base import Appended, NewRecord
+from iln_stream.streams.base import Appended, NewRecord, PlacedMessage
 from iln_stream.streams.kafka.connection import (
     CONNECTION,
     connecting,
@@ -41,13 +41,11 @@ class Producer(Protocol):
     def send(
         self,
         topic: str,
-        partition: int,
-        key: bytes | None,
-        value: bytes,
+        messages: Iterable[PlacedMessage],
         timestamp_ms: int | None,
         headers: Headers,
     ) -> None:
-        """Queue a message; wait while the queue is full. No timestamp: now."""
+        """Queue messages for their partitions; wait while the queue is full. No timestamp: now."""
 
     def poll(self) -> None:
         """Report errors that have occurred in the background."""
@@ -93,15 +91,14 @@ class PythonProducer:
     def send(
         self,
         topic: str,
-        partition: int,
-        key: bytes | None,
-        value: bytes,
+        messages: Iterable[PlacedMessage],
         timestamp_ms: int | None,
         headers: Headers,
     ) -> None:
-        self._producer.send(topic, value, key, list(headers), partition, timestamp_ms).add_errback(
-            self._on_error
-        )
+        send, given, on_error = self._producer.send, list(headers), self._on_error
+        for partition, key, value in messages:
+            sent = send(topic, value, encoded(key), given, partition, timestamp_ms)
+            sent.add_errback(on_error)
 
     def poll(self) -> None:
         """Do nothing: the producer's thread reports errors."""
@@ -164,7 +161,7 @@ class KafkaSink:
     partition
         Number of the partition to which `write` appends.
     n_partitions
-        Number of partitions with which the topic is created. From 2 on, `write_to` appends to each
+        Number of partitions with which the topic is created. From 2 on, `write_all` appends to each
         partition that the topic has.
     options
         Options of `kafka.KafkaProducer` and `kafka.KafkaAdminClient`.
@@ -207,38 +204,30 @@ class KafkaSink:
                 topic, self._n_partitions, n_partitions,
             )  # fmt: skip
 
-    def write_to(self, partition: int, key: str | None, value: bytes) -> None:
-        """Queue one message for the partition of this number, or else for partition 0."""
-        self._send(key, value, partition=self._target(partition))
+    def write_all(self, messages: Sequence[PlacedMessage]) -> None:
+        """Queue messages for the partitions of their records, or else for partition 0."""
+        self._send([(self._target(partition), key, value) for partition, key, value in messages])
 
     def _target(self, partition: int) -> int:
         return partition if partition < self._n_partitions else 0
 
     def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
         """Queue one message."""
-        self._send(key, value, timestamp)
+        self._send([(self._partition, key, value)], timestamp)
 
     def _send(
         self,
-        key: str | None,
-        value: bytes,
+        messages: Iterable[PlacedMessage],
         timestamp: float | None = None,
         headers: Headers = (),
-        partition: int | None = None,
     ) -> None:
         self._raise_if_failed()
+        timestamp_ms = None if timestamp is None else round(timestamp * 1000)
         try:
-            self._producer.send(
-                self._topic,
-                self._partition if partition is None else partition,
-                None if key is None else key.encode(errors="surrogateescape"),
-                value,
-                None if timestamp is None else round(timestamp * 1000),
-                headers,
-            )
+            self._producer.send(self._topic, messages, timestamp_ms, headers)
         except self._producer.errors as error:
             with suppress(SinkError):
-                self.flush()  # store the messages before this one, and none after it
+                self.flush()  # store the messages before the refused one, and none after it
             self._remember(error)
             self._raise_if_failed()
 
@@ -281,6 +270,11 @@ class KafkaSink:
         raise SinkError(
             f"topic {self._topic} did not take a message: {self._error}{_remedy(self._error)}"
         ) from self._error
+
+
+def encoded(key: str | None) -> bytes | None:
+    """Return a message's key as it is stored."""
+    return None if key is None else key.encode(errors="surrogateescape")
 
 
 def _remedy(error: BaseException) -> str:
@@ -428,7 +422,7 @@ class KafkaAppender:
         return self._producer.send(
             self.stream,
             partition=record.partition,
-            key=None if record.key is None else record.key.encode(errors="surrogateescape"),
+            key=encoded(record.key),
             value=record.value,
             timestamp_ms=None if record.timestamp is None else round(record.timestamp * 1000),
         )

@@ -128,12 +128,8 @@ class KafkaTransactionalSink(KafkaSink):
                 self._attempt(self._producer.begin_transaction)
                 self._opened_at = monotonic()
             self._n_open += 1
-            self._send(
-                key,
-                value,
-                headers=[(_TOPIC_ID, self._topic_id.encode())],
-                partition=self._target(partition),
-            )
+            message = self._target(partition), key, value
+            self._send([message], headers=[(_TOPIC_ID, self._topic_id.encode())])
             self._read[partition] = offset + 1
             if self._n_open >= _LARGEST:
                 self.flush()

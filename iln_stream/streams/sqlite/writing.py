@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from iln_stream.errors import OtherRunError, SinkError
-from iln_stream.streams.base import Appended, NewRecord, Record
+from iln_stream.streams.base import Appended, NewRecord, PlacedMessage, Record
 from iln_stream.streams.sqlite.database import Database
 from iln_stream.streams.sqlite.records import (
     Partition,
@@ -76,8 +76,8 @@ class SqliteSink:
     """Appends messages to partitions of a topic, in order, many in a transaction.
 
     Any thread may use it. File and topic are created if they do not exist, the topic with
-    `n_partitions`. `write` appends to `partition`; from 2 partitions on, `write_to` appends to each
-    one that the topic has.
+    `n_partitions`. `write` appends to `partition`; from 2 partitions on, `write_all` appends to
+    each one that the topic has.
 
     Raises
     ------
@@ -115,10 +115,11 @@ class SqliteSink:
             self._queue(self._partition, key, value, timestamp)
             self.flush_if_due()
 
-    def write_to(self, partition: int, key: str | None, value: bytes) -> None:
-        """Queue one message for the partition of this number, or else for partition 0."""
+    def write_all(self, messages: Sequence[PlacedMessage]) -> None:
+        """Queue messages for the partitions of their records, or else for partition 0."""
         with self._lock:
-            self._queue(self._target(partition), key, value)
+            for partition, key, value in messages:
+                self._queue(self._target(partition), key, value)
             self.flush_if_due()
 
     def send_queued(self) -> None:

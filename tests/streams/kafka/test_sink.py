@@ -123,7 +123,7 @@ def test_the_partition_of_the_record(broker, open_sink):
     topic = unique_topic()
     for n, number in ((3, 2), (4, 3)):
         sink = open_sink(topic, n_partitions=n)
-        sink.write_to(number, "k", b"%d" % number)
+        sink.write_all([(number, "k", b"%d" % number)])
         sink.close()
     assert n_partitions(broker.bootstrap, topic) == 3
     (kept,) = read_topic(broker.bootstrap, topic, 2)
@@ -135,18 +135,20 @@ def test_the_partition_of_the_record(broker, open_sink):
 
 
 def test_a_message_too_large_for_the_client(broker, topic, open_sink):
-    """A message that can't be sent is an error at once; only those before it are stored."""
+    """A message that can't be sent is an error at once; only those before it are stored, also of
+    messages that are written together."""
     sink = open_sink(topic, options={"linger_ms": 60_000})
     sink.write(None, b"before")
+    together = [(0, None, value) for value in (b"just before", b"x" * 2_000_000, b"just after")]
     with pytest.raises(SinkError, match=f"topic {topic} did not take a message: .*2000"):
-        sink.write(None, b"x" * 2_000_000)
+        sink.write_all(together)
     with pytest.raises(SinkError, match="did not take"):
         sink.write(None, b"after")
     with pytest.raises(SinkError, match="did not take"):
         sink.flush()
     with pytest.raises(SinkError, match="did not take"):
         sink.close()
-    assert values(broker.bootstrap, topic) == [b"before"]
+    assert values(broker.bootstrap, topic) == [b"before", b"just before"]
 
 
 def test_a_message_too_large_for_the_topic(broker, open_sink):

@@ -212,9 +212,9 @@ class Hesitating(KafkaTransactionalSink):
         super().__init__(*arguments, **more)
         self._read = Slow()
 
-    def _send(self, key, value, *others, **more):
-        self.__dict__["sent"] = json.loads(value)["offset"]
-        super()._send(key, value, *others, **more)
+    def _send(self, messages, *others, **more):
+        self.__dict__["sent"] = json.loads(messages[-1][-1])["offset"]
+        super()._send(messages, *others, **more)
 
     def _commit(self):
         self.__dict__.setdefault("commits", []).append(

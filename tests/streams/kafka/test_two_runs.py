@@ -30,7 +30,7 @@ def begin(broker, topic) -> Iterator[Callable[[], KafkaPredictionSink]]:
 def publish(sink: KafkaPredictionSink, offsets: range, partition: int = 0, **more: Any) -> None:
     for offset in offsets:
         message = {"stream": "orders", "partition": partition, "offset": offset, **more}
-        sink.write_to(partition, None, json.dumps(message).encode())
+        sink.write_all([(partition, None, json.dumps(message).encode())])
     sink.flush()
 
 
@@ -58,7 +58,7 @@ def test_one_run_alone(begin, caplog) -> None:
     publish(again, range(10, 30), horizon="1h")
     publish(again, range(10, 30), horizon="1d")
     publish(again, range(10, 30), stream="returns")
-    again.write_to(0, None, b"no prediction")
+    again.write_all([(0, None, b"no prediction")])
     publish(again, range(30, 40), horizon="1h")
     for _ in range(2):  # another run, of another partition, repeats its predictions after a crash
         publish(begin(), range(5), partition=1)

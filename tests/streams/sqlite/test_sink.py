@@ -44,8 +44,7 @@ def test_the_partition_of_the_record(path):
     """A topic is created with the partitions of the source, and each message goes to that of its
     record; partition 0 takes those of partitions that the topic lacks."""
     with closing(SqliteSink(path, "out", n_partitions=2)) as sink:
-        for partition in (1, 0, 1, 2):
-            sink.write_to(partition, "k", b"%d" % partition)
+        sink.write_all([(partition, "k", b"%d" % partition) for partition in (1, 0, 1, 2)])
     assert values(path, "out") == [b"0", b"2"]
     assert [(r.payload, r.key) for r in read(path, "out", partition=1)] == [(b"1", "k")] * 2
     with pytest.raises(SinkError, match="no partition 2"):
