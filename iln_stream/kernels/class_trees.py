@@ -102,7 +102,8 @@ def learn_trees(  # type: ignore[no-untyped-def]
     """
     T, N, B = waiting.shape
     R, C = rows.shape[0], counts.shape[2]
-    rows[n % R] = x
+    for j in range(x.shape[0]):  # numba's assignment of rows compiles forty functions for its error
+        rows[n % R, j] = x[j]
     labels[n % R] = label
     uniforms = np.empty(DRAWS)
     for t in range(T):

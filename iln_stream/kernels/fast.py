@@ -258,7 +258,7 @@ def learn_event(  # type: ignore[no-untyped-def]
     learn_interval(interval_state, prediction, unscaled[0:0, 0], y, ends)
     join_drift(record[DRIFT:LAGS], abs(y - prediction) / unit)
     result = call_int(forecasts, (row, y, weight, center, unit, plain, squared))
-    join(x, stats, record[EVENTS])
+    join(x, stats, int(record[EVENTS]))  # compiled for integers already
     join_target(y, target, record[EVENTS])
     if target[CHANGED_AT, 0] == record[EVENTS] > 0.0:
         record[KEPT] = 1.0  # earlier events would teach the units the wrong level
