@@ -14,6 +14,11 @@ THOUSAND_DRAWS = "ShrinkingGradient(draws=1000)"
 ACCURATE = "`run --learner infinite-layer`"
 FAST = "`run`, profile fast"
 
+MODELS = {
+    ACCURATE: lambda: InfiniteLayerRegressor(seed=1),
+    FAST: lambda: InfiniteLayerRegressor("fast", seed=1),
+}
+
 KEEP_FEATURES = "pool", "growing-pool"
 """Estimators that use a constant step and need no budget."""
 
@@ -31,10 +36,15 @@ def ours() -> list[Contender]:
         *(
             Contender(f"`run --learner {name}`", lambda make=make: river_step(make(seed=1)))
             for name, make in NAMED.items()
-            if name != "infinite-layer-classifier"  # the stream has numbers
+            if not name.startswith("infinite-layer")  # a default, or of classes
         ),
-        Contender(FAST, lambda: river_step(InfiniteLayerRegressor("fast", seed=1))),
+        *defaults(),
     ]
+
+
+def defaults() -> list[Contender]:
+    """Return the default learner in both profiles."""
+    return [Contender(name, lambda make=make: river_step(make())) for name, make in MODELS.items()]
 
 
 def _plain(**options: Any) -> Contender:

@@ -1,5 +1,9 @@
 """Other online regressors, with their usual settings, one event at a time."""
 
+from functools import partial
+from importlib.util import find_spec
+
+import numpy as np
 from river import (
     base,
     feature_extraction,
@@ -18,9 +22,15 @@ LINEAR = "River StandardScaler | LinearRegression"
 FOREST = "River ARF"
 """The learners that the speed goals compare with."""
 
+CAPYMOA = {
+    "ARF": "AdaptiveRandomForestRegressor",
+    "SGBR": "StreamingGradientBoostedRegression",
+    "SOKNL": "SOKNL",
+}
+
 
 def peers() -> list[Contender]:
-    """River's usual regressors, scikit-learn, Vowpal Wabbit."""
+    """River's usual regressors, scikit-learn, Vowpal Wabbit, CapyMOA's ensembles."""
     return [
         Contender(LINEAR, lambda: _scaled(linear_model.LinearRegression())),
         Contender(
@@ -39,8 +49,18 @@ def peers() -> list[Contender]:
         Contender("River AMRules", lambda: river_step(rules.AMRules())),
         Contender(FOREST, lambda: river_step(forest.ARFRegressor(seed=1))),
         Contender("scikit-learn RBFSampler(100) + SGD", scikit_learn),
-        Contender("Vowpal Wabbit", vowpal_wabbit),
+        *(Contender("Vowpal Wabbit", vowpal_wabbit) for _ in _installed("vowpalwabbit")),
+        *(
+            Contender(f"CapyMOA {short}", partial(capymoa, name))
+            for _ in _installed("capymoa")
+            for short, name in CAPYMOA.items()
+        ),
     ]
+
+
+def _installed(package: str) -> list[str]:
+    """Return the package, or nothing if it is not installed: they are in the extra `bench`."""
+    return [package] if find_spec(package) else []
 
 
 def _scaled(model: base.Regressor) -> Step:
@@ -65,6 +85,25 @@ def scikit_learn() -> Step:
         regressor.partial_fit(features, [y])
         started = True
         return y_pred
+
+    return step
+
+
+def capymoa(name: str) -> Step:
+    """A regressor of CapyMOA, which runs in a Java virtual machine."""
+    from capymoa import core, regressor, stream
+
+    model, schema, instance = None, None, core.RegressionInstance.from_array
+
+    def step(x: dict[str, float], y: float) -> float:
+        nonlocal model, schema
+        row = np.fromiter(x.values(), float, len(x))
+        if model is None:
+            schema = stream.Schema.from_custom([*x, "target y"], target="target y")
+            model = getattr(regressor, name)(schema=schema, random_seed=1)
+        y_pred = model.predict(instance(schema, row, 0.0)) or 0.0
+        model.train(instance(schema, row, y))
+        return float(y_pred)
 
     return step
 

@@ -12,7 +12,7 @@ from typing import Any
 from .effort import Effort
 from .findings import Findings
 
-PACKAGES = ("iln-stream", "river", "numpy", "numba", "scikit-learn", "vowpalwabbit")
+PACKAGES = ("iln-stream", "river", "numpy", "numba", "scikit-learn", "vowpalwabbit", "capymoa")
 
 
 def versions() -> dict[str, str | None]:
