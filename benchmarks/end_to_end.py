@@ -19,6 +19,9 @@ from pathlib import Path
 from time import perf_counter, process_time, thread_time
 from typing import Any, NamedTuple
 
+import pyarrow
+import pyarrow.csv
+import pyarrow.parquet
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, unique_topic
 
@@ -104,6 +107,18 @@ def decode(payloads: list[bytes]) -> None:
         print(f"{name}: {middle:.2f} microseconds ({low:.2f} to {high:.2f})")
 
 
+def files(payloads: list[bytes], folder: Path) -> Iterator[tuple[str, Path]]:
+    """Write the events in each format; yield its name and the file."""
+    path = folder / "events.jsonl"
+    path.write_bytes(b"\n".join(payloads))
+    yield "JSON lines", path
+    table = pyarrow.Table.from_pylist([json.loads(payload) for payload in payloads])
+    pyarrow.csv.write_csv(table, folder / "events.csv")
+    yield "CSV", folder / "events.csv"
+    pyarrow.parquet.write_table(table, folder / "events.parquet")
+    yield "Parquet", folder / "events.parquet"
+
+
 def run(given: dict[str, Any], count: int) -> Cost:
     """Return what a run takes from its first to its last event."""
     common = {"stop_at_end": True, "learner_options": {"profile": "fast"}, "target": "y"}
@@ -126,9 +141,11 @@ def variants(
     """Yield each kind of run, and what makes its settings anew for each turn."""
     snapshots = (folder / f"snapshots-{n}" for n in range(1_000_000))
     if "file" in parts:
-        path = folder / "events.jsonl"
-        path.write_bytes(b"\n".join(payloads))
-        yield "file", lambda: {"source": str(path), "dead_letters": str(folder / "letters.jsonl")}
+        for kind, path in files(payloads, folder):
+            yield (
+                f"file, {kind}",
+                lambda p=path: {"source": str(p), "dead_letters": str(folder / "letters.jsonl")},
+            )
     if not {"kafka", "predictions"} & set(parts):
         return
     broker = opened.enter_context(KafkaBroker(folder / "kafka"))

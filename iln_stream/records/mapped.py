@@ -59,7 +59,7 @@ _DATE = re.compile(
     r"|6[34]\d{16}|13\d{16}"
 )
 """2026013112, which as POSIX seconds would be of the years 2030 to 2036; 202602; 2026.1; ticks."""
-_CELL = re.compile(r"-?\d{1,15}(\.\d{1,15})?").fullmatch
+_CELL = re.compile(r"-?\d{1,99}(\.\d{1,99})?([eE][-+]?\d\d?)?").fullmatch
 """A number that is finite, as tables mostly have it."""
 _NUMBERS = frozenset(("auto", "number"))
 _NESTED = frozenset((dict, list))
@@ -182,6 +182,8 @@ class MappedDecoder:
         self._nulls = frozenset(mapping.null_values)
         self._null_numbers = null_numbers(mapping.null_values)
         self._are_cells = not (typed or self._null_numbers) and self._notation.decimal == "."
+        usual_label = labels == "number" and self._label_type == "auto"
+        self._cells_are_labels = self._are_cells and usual_label
         self._zone = time_zone_of(mapping.time_zone)
         self._time_features = TimeFeatures(mapping.time_features, self._zone)
         self._crosses = tuple((cross, cross.split(CROSS)) for cross in mapping.crosses)
@@ -251,8 +253,13 @@ class MappedDecoder:
             del x[name]
         # The usual record first: all inputs are finite numbers, and none is to be another type.
         # A sum that overflows is not finite, either.
-        usual = plan.is_plain and (found_types == _FLOATS or set(map(type, x.values())) == _FLOATS)
-        if not (usual and isfinite(sum(x.values()))):
+        if plan.is_plain and self._are_cells and (numbers := _numbers_in(x.values())):
+            x = dict(zip(x, numbers))  # noqa: B905  # it takes time
+        elif not (
+            plan.is_plain
+            and (found_types == _FLOATS or set(map(type, x.values())) == _FLOATS)
+            and isfinite(sum(x.values()))
+        ):
             found = self._inputs(x, plan.types, fields)
             if found or y is None or event_id is None:  # a late label is not an event without x
                 self.n_missing += len(x) - len(found)
@@ -625,6 +632,8 @@ class MappedDecoder:
     def _y(self, name: str, value: Any) -> float | bool | str | None:
         if type(value) is float and isfinite(value) and self._floats_are_labels:
             return None if value in self._null_numbers else value
+        if self._cells_are_labels and type(value) is str and _CELL(value):
+            return float(value)
         return None if self._is_missing(value) else self._label(name, value)
 
     def _number_label(self, name: str, value: Any) -> float:
@@ -648,6 +657,16 @@ class MappedDecoder:
             return str(value)
         found = as_input(name, value, kind, self._notation)
         return bool(found) if kind == "boolean" else found
+
+
+def _numbers_in(cells: Collection[Any]) -> list[float] | None:
+    """Return the numbers in a row's cells; None if one has something else, or is not finite."""
+    try:
+        numbers = [*map(float, cells)]
+        usual = isfinite(sum(numbers)) and "_" not in "".join(cells)  # Python reads 1_000
+    except (TypeError, ValueError):
+        return None
+    return numbers if usual else None
 
 
 def _class_of_cell(text: str) -> float | bool | str:

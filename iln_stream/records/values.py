@@ -33,10 +33,17 @@ def plain(value: Any) -> Any:
     {'day': 86400.0, 'price': 2.5, 'tags': ['new']}
 
     """
-    if type(value) in _AS_THEY_ARE:
+    if type(value) in _AS_THEY_ARE or (type(value) is dict and _is_plain(value)):
         return value
     found = (convert(value) for kind, convert in _PLAIN_OF if isinstance(value, kind))
     return next(found, value)
+
+
+def _is_plain(fields: dict[Any, Any]) -> bool:
+    """Whether names are texts, and values as they are: that of most rows is seen at once."""
+    return {str}.issuperset(map(type, fields)) and _AS_THEY_ARE.issuperset(
+        map(type, fields.values())
+    )
 
 
 def _number(value: Decimal) -> float:

@@ -226,6 +226,42 @@ def test_rows_of_text():
         assert decode({"a": "2", "y": None}, None).y is None
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *("1", " 2 ", "-3.5", "+1", ".5", "1.", "007", "1e5", "1E-400", "1e400", "1_000", "nan"),
+        *(
+            "9" * 400,
+            "inf",
+            "-0",
+            "\u0663",
+            "0x1F",
+            "1,5",
+            "",
+            "True",
+            "\u22121",
+            "1 0",
+            "1e308",
+            "?",
+        ),
+    ],
+)
+def test_a_row_at_once_is_as_cell_by_cell(odd):
+    """A row of numbers is read at once, with what its cells mean one by one, as they do in formats
+    that have numbers beside texts."""
+
+    def outcome(row, typed):
+        try:
+            return decoder(typed=typed, parse=parse_row, target="y")(row, None)
+        except MalformedError as error:
+            return str(error)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IlnWarning)
+        for row in ({"a": odd, "y": "1"}, {"a": "-1e-07", "b": odd, "c": "1e308"}, {"y": odd}):
+            assert outcome(row, typed=False) == outcome(row, typed=True)
+
+
 @pytest.mark.parametrize("at", [2026013112, 202653, 2026.1, 20264])
 def test_a_date_that_would_be_seconds(at):
     """Digits that are a date and an hour, a week or a quarter are read as seconds: it is said."""
