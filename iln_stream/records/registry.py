@@ -19,8 +19,6 @@ from iln_stream.reporting import MetricSpec
 
 log = logging.getLogger(__name__)
 
-RegistryFormat = Literal["avro", "json-schema"]
-
 _SIZE_OF_HEADER = {0: 1 + 4, 1: 1 + 16}
 """Bytes before the data, by the first of them: a number of a schema follows, or its UUID."""
 
@@ -61,7 +59,9 @@ class RegistryParser:
 
     """
 
-    def __init__(self, form: RegistryFormat, options: Mapping[str, Any], patience: float) -> None:
+    def __init__(
+        self, form: Literal["avro", "json-schema"], options: Mapping[str, Any], patience: float
+    ) -> None:
         try:
             self._client = _PatientClient(options, patience)
         except (ValueError, TypeError, OSError) as error:

@@ -160,9 +160,9 @@ class LogPartition(ABC):
         )
 
 
-def _of_log(name: str) -> Any:
-    """Return a property that is that of the log."""
-    return property(attrgetter(f"_log.{name}"))
+def passed_on(path: str) -> Any:
+    """Return a property that is an attribute of an attribute, such as `_log.stream`."""
+    return property(attrgetter(path))
 
 
 class Selection:
@@ -176,15 +176,15 @@ class Selection:
         Ranges of offsets to skip.
     """
 
-    stream: str = _of_log("stream")
-    partitions: Sequence[int] = _of_log("partitions")
-    topic_id: str | None = _of_log("topic_id")
-    n_partitions: int = _of_log("n_partitions")
-    positions: Mapping[StreamPartition, int] = _of_log("positions")
-    ends: Mapping[StreamPartition, int] = _of_log("ends")
-    exhausted: bool = _of_log("exhausted")
-    lag: int | None = _of_log("lag")
-    connected: bool = _of_log("connected")
+    stream: str = passed_on("_log.stream")
+    partitions: Sequence[int] = passed_on("_log.partitions")
+    topic_id: str | None = passed_on("_log.topic_id")
+    n_partitions: int = passed_on("_log.n_partitions")
+    positions: Mapping[StreamPartition, int] = passed_on("_log.positions")
+    ends: Mapping[StreamPartition, int] = passed_on("_log.ends")
+    exhausted: bool = passed_on("_log.exhausted")
+    lag: int | None = passed_on("_log.lag")
+    connected: bool = passed_on("_log.connected")
 
     def __init__(self, log: Log, skip: Sequence[range]) -> None:
         self._log = log
