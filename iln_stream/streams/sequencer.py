@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import accumulate, groupby
 from math import inf
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from time import monotonic
 
 from iln_stream.streams.base import Log, Record, StreamPartition
@@ -113,7 +113,7 @@ class Sequencer:
         self._inputs = {StreamPartition(log.stream, log.partitions[0]): log for log in inputs}
         self._journal = journal
         self._again = deque(run for run in again if run.origin in self._inputs)
-        time_of = time_of or _written
+        time_of = time_of or attrgetter("timestamp")  # when it was written
         self._read_ahead = {origin: _ReadAhead(time_of) for origin in self._inputs}
         self._turn = deque(self._inputs)
         self._positions = {origin: log.positions[origin] for origin, log in self._inputs.items()}
@@ -358,7 +358,3 @@ class _ReadAhead:
 def _has_more(log: Log) -> bool:
     """Whether a partition has records to fetch, as far as is known."""
     return bool(log.lag) and log.connected and not log.exhausted
-
-
-def _written(record: Record) -> float | None:
-    return record.timestamp
