@@ -103,6 +103,9 @@ AcceptLoss = Annotated[
     ),
 ]
 
+Saved = Annotated[
+    Path, typer.Argument(help="A snapshot, or the folder of one learner's snapshots.")
+]
 
 _EXAMPLES = """Examples:
 
@@ -259,12 +262,7 @@ def versions(
 
 @app.command(rich_help_panel="Look", example="predict state --source a.csv --predictions b.jsonl")
 @with_settings
-def predict(
-    settings: Settings,
-    path: Annotated[
-        Path, typer.Argument(help="A snapshot, or the folder of one learner's snapshots.")
-    ],
-) -> None:
+def predict(settings: Settings, path: Saved) -> None:
     """Predict a stream up to its end with a snapshot's learner, without learning.
 
     By default, `--source` and `--predictions` are `-`, and a topic is read from its beginning.
@@ -276,9 +274,7 @@ def predict(
 
 @app.command(rich_help_panel="Look", example="export state model.onnx")
 def export(
-    path: Annotated[
-        Path, typer.Argument(help="A snapshot, or the folder of one learner's snapshots.")
-    ],
+    path: Saved,
     out: Annotated[Path, typer.Argument(help="File to write: `.npz` or `.onnx`.")],
     size: Annotated[
         int | None, typer.Option(min=1, help="Number of hidden units; only for ShrinkingGradient.")

@@ -5,9 +5,9 @@ import hashlib
 import json
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ValidationError
 from rich.console import Console
@@ -84,8 +84,9 @@ class ReplayedLetters:
         self._stream.wait()
         self._last: dict[Key, Mark] = {}
         self._originals: dict[Key, Key] = {}
-        for mark in _read(self._stream):
-            self._know(mark)
+        with suppress(NoStreamError):  # nothing was replayed yet
+            for mark in _written(self._stream, Mark, "the mark of a replayed dead letter"):
+                self._know(mark)
         self._sink: Sink | None = None
         self._opened = ExitStack()
 
@@ -131,20 +132,19 @@ class ReplayedLetters:
             self._originals[mark.copy_key] = mark.key
 
 
-def _read(stream: Scheme) -> Iterator[Mark]:
-    try:
-        source = stream.written()
-    except NoStreamError:  # nothing was replayed yet
-        return
-    with closing(source):
+Message = TypeVar("Message", bound=BaseModel)
+
+
+def _written(stream: Scheme, kind: type[Message], what: str) -> Iterator[Message]:
+    """Yield the messages in a stream; raise an error if one is not what they should be."""
+    with closing(stream.written()) as source:
         while not source.exhausted:
             for record in source.poll(0.5):
                 try:
-                    yield Mark.model_validate_json(record.payload or b"")  # type: ignore[arg-type]
+                    yield kind.model_validate_json(record.payload or b"")  # type: ignore[arg-type]
                 except ValidationError as error:
                     raise IlnError(
-                        f"{stream.address}: record {record.offset} is not the mark of a replayed "
-                        f"dead letter: {error}"
+                        f"{stream.address}: record {record.offset} is not {what}: {error}"
                     ) from None
 
 
@@ -413,14 +413,6 @@ def letters(settings: StreamSettings, reason: str = "") -> Iterator[DeadLetter]:
     """
     stream = output_stream(settings, dead_letters_address(settings))
     stream.wait()
-    with closing(stream.written()) as source:
-        while not source.exhausted:
-            for record in source.poll(0.5):
-                try:
-                    letter = DeadLetter.model_validate_json(record.payload or b"")  # type: ignore[arg-type]
-                except ValidationError as error:
-                    raise IlnError(
-                        f"{stream.address}: record {record.offset} is not a dead letter: {error}"
-                    ) from None
-                if reason in letter.reason:
-                    yield letter
+    for letter in _written(stream, DeadLetter, "a dead letter"):
+        if reason in letter.reason:
+            yield letter

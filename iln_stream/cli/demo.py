@@ -21,8 +21,9 @@ from prometheus_client.registry import CollectorRegistry
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from river import base, datasets, dummy, linear_model, neighbors, preprocessing, stats, tree
+from river import base, datasets, dummy, neighbors, stats, tree
 
+from iln_stream.cli.demo_challengers import linear, scaled
 from iln_stream.errors import IlnError, IlnWarning
 from iln_stream.learners import InfiniteLayerRegressor, find_shrinking_gradient
 from iln_stream.loop import Listener, Step
@@ -143,16 +144,12 @@ def contenders(seed: int) -> dict[str, Callable[[], base.Regressor]]:
         OURS: lambda: InfiniteLayerRegressor(seed=seed),
         OUR_ALGORITHM_1: lambda: shrinking_gradient(seed),
         OUR_POOL: lambda: pool(seed),
-        "LinearRegression": lambda: _scaled(linear_model.LinearRegression()),
-        "KNNRegressor": lambda: _scaled(neighbors.KNNRegressor()),
-        "HoeffdingAdaptiveTree": lambda: _scaled(tree.HoeffdingAdaptiveTreeRegressor(seed=seed)),
+        "LinearRegression": linear,
+        "KNNRegressor": lambda: scaled(neighbors.KNNRegressor()),
+        "HoeffdingAdaptiveTree": lambda: scaled(tree.HoeffdingAdaptiveTreeRegressor(seed=seed)),
         "last value": lambda: dummy.StatisticRegressor(stats.Shift(0, fill_value=0.0)),
         "running mean": lambda: dummy.StatisticRegressor(stats.Mean()),
     }
-
-
-def _scaled(regressor: base.Regressor) -> base.Regressor:
-    return preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(regressor)
 
 
 def address(log: Path, stream: DemoStream) -> str:

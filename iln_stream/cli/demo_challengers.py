@@ -7,13 +7,14 @@ from river import linear_model, preprocessing, tree
 
 def linear() -> Any:
     """Return a linear regression of scaled inputs and target."""
-    return _scaled(linear_model.LinearRegression())
+    return scaled(linear_model.LinearRegression())
 
 
 def hoeffding_tree() -> Any:
     """Return a tree that adapts to changes."""
-    return _scaled(tree.HoeffdingAdaptiveTreeRegressor(seed=1))
+    return scaled(tree.HoeffdingAdaptiveTreeRegressor(seed=1))
 
 
-def _scaled(regressor: Any) -> Any:
+def scaled(regressor: Any) -> Any:
+    """Return a learner of scaled inputs and target."""
     return preprocessing.StandardScaler() | preprocessing.TargetStandardScaler(regressor)

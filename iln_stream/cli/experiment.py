@@ -4,9 +4,9 @@ import time
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from iln_stream.cli.logs import report
 from iln_stream.errors import IlnError
 from iln_stream.research.experiments.catalogue import EXPERIMENTS, run_experiment
 from iln_stream.research.experiments.result import save_result
@@ -32,7 +32,7 @@ def run(name: str, full: bool, seeds: int | None, out: Path, console: Console) -
     begun = time.monotonic()
 
     def progress(part: str) -> None:
-        _say(console, f"{time.monotonic() - begun:6.1f} s  {part}")
+        report(console, f"{time.monotonic() - begun:6.1f} s  {part}")
 
     try:
         result = run_experiment(name, full, seeds, progress)
@@ -44,10 +44,6 @@ def run(name: str, full: bool, seeds: int | None, out: Path, console: Console) -
     except OSError as error:
         raise IlnError(f"--out {out}: {error}") from error
     for note in result.sentences():
-        _say(console, f"- {note}")
-    _say(console, f"- the claim, and the outcome of a full run: docs/experiments.md#{name}")
-    _say(console, f"written: {', '.join(map(str, files))}")
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(escape(text), highlight=False, soft_wrap=True)
+        report(console, f"- {note}")
+    report(console, f"- the claim, and the outcome of a full run: docs/experiments.md#{name}")
+    report(console, f"written: {', '.join(map(str, files))}")

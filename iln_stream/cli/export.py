@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
+from iln_stream.cli.logs import report
 from iln_stream.errors import IlnError, SnapshotError
 from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor
 from iln_stream.learners.frozen import freeze, freeze_learner
@@ -60,13 +60,9 @@ def export_model(
     except OSError as error:
         raise SnapshotError(f"can't write {out}: {error.strerror}") from error
     header = snapshot.header
-    console.print(
-        f"{out}: learned from {header.stream}, before "
-        + ", ".join(f"offset {at} of {p}" for p, at in header.positions.items())
-        + f"; model card: {card_file}",
-        soft_wrap=True,
-        highlight=False,
-    )
+    before = ", ".join(f"offset {at} of {p}" for p, at in header.positions.items())
+    told = f"{out}: learned from {header.stream}, before {before}; model card: {card_file}"
+    report(console, told)
 
 
 def _labels(header: Header) -> dict[str, Any]:
@@ -118,4 +114,4 @@ def plot_file(path: Path, out: Path, console: Console, **options: Any) -> None:
         raise IlnError(f"--out {out}: {error.strerror}") from error
     except ValueError as error:
         raise IlnError(f"--out {out}: {error}") from error
-    console.print(f"written: {escape(str(out))}", highlight=False, soft_wrap=True)
+    report(console, f"written: {out}")

@@ -48,18 +48,15 @@ def with_settings(
     rest = [_flag(kind, each, hidden=True) for each in wanted if not (whole or each in shown)]
     if rest:
         rest.append(_help_all(wanted))
-    gone = [_refused_flag(name) for name in kind.removed if name not in names]
+    # Of settings that were removed: their error says what to do instead.
+    unseen = Annotated[str | None, typer.Option(hidden=True)]
+    gone = [_keyword(name, unseen) for name in kind.removed if name not in names]
     parameters = [config, *(first if rest else ()), *others, *(rest or first), *gone]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__name__ = command.__name__
     run.__doc__ = command.__doc__
     return run
-
-
-def _refused_flag(name: str) -> inspect.Parameter:
-    """Return a hidden flag for a setting that was removed, whose error says what to do instead."""
-    return _keyword(name, Annotated[str | None, typer.Option(hidden=True)])
 
 
 def _keyword(name: str, annotation: Any) -> inspect.Parameter:

@@ -5,7 +5,7 @@ import logging
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 
@@ -301,7 +301,8 @@ def import_stream(
     start: Start = start_of(settings, accept_loss=False) or "earliest"
     with _shown(f"{source.address} → {target.address}", console) as progress:
         import_records(source, target, start, how, progress)
-    _report(progress, f"imported from {source.address} to {target.address}", console)
+    n = f"{progress.n_records:,} records"
+    report(console, f"{n} imported from {source.address} to {target.address}")
     if progress.stopped:
         again = "the same command" if source.is_log else "the same command and --continue"
         report(console, f"interrupted; {again} imports the others")
@@ -334,7 +335,8 @@ def export_topic(
             if progress.n_records:
                 raise type(error)(f"{error}; {_continuing(progress)}") from error
             raise
-    _report(progress, f"exported from {source.address} to {target.address}", console)
+    n = f"{progress.n_records:,} records"
+    report(console, f"{n} exported from {source.address} to {target.address}")
     if progress.n_without_value:
         log.warning(
             "%d records without a value (tombstones) were left out: only a log stores them",
@@ -355,10 +357,6 @@ def _continuing(progress: CopyProgress) -> str:
     return f"--from {offsets} exports the others"
 
 
-def _report(progress: CopyProgress, what: str, console: Console) -> None:
-    report(console, f"{progress.n_records:,} records {what}")
-
-
 def bars_of_records(console: Console) -> Bars:
     """Return bars that count records, and show how fast they come; only at a terminal."""
     return Bars(
@@ -377,26 +375,16 @@ def _shown(title: str, console: Console) -> Iterator[CopyProgress]:
     """Return the progress of a copy, shown on the console; signals stop the copy."""
     bars = bars_of_records(console)
     task = bars.add_task(title, total=None)
-    logged = _logging(title)
-
-    def advanced(now: CopyProgress) -> None:
-        bars.update(task, completed=now.n_records, total=now.total)
-        if not console.is_terminal:
-            logged(now)
-
-    progress = CopyProgress(advanced)
-    with stop_on_signals(progress.stop), bars:
-        yield progress
-
-
-def _logging(title: str) -> Callable[[CopyProgress], None]:
     due = time.monotonic() + _LINE_SECONDS
 
     def advanced(now: CopyProgress) -> None:
         nonlocal due
-        if time.monotonic() >= due:
+        bars.update(task, completed=now.n_records, total=now.total)
+        if not console.is_terminal and time.monotonic() >= due:
             due = time.monotonic() + _LINE_SECONDS
             total = "" if now.total is None else f" of {now.total:,}"
             log.info(f"{title}: {now.n_records:,}{total} records")  # no template: not a repeat
 
-    return advanced
+    progress = CopyProgress(advanced)
+    with stop_on_signals(progress.stop), bars:
+        yield progress

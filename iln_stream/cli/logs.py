@@ -42,21 +42,15 @@ def set_up_logging(
         the only one.
 
     """
-    handler: logging.Handler
-    prefix = worker_prefix(worker)
+    handler: logging.Handler = logging.StreamHandler(console.file)
+    message = f"{worker_prefix(worker)}%(message)s"
+    layout = logging.Formatter(f"%(asctime)s %(levelname)s {message}", "%Y-%m-%dT%H:%M:%S%z")
     if form == "json":
-        handler = logging.StreamHandler(console.file)
-        handler.setFormatter(JsonFormatter(worker))
+        layout = JsonFormatter(worker)
     elif console.is_terminal:
         handler = RichHandler(console=console, show_path=False)
-        handler.setFormatter(logging.Formatter(f"{prefix}%(message)s", "%X"))
-    else:
-        handler = logging.StreamHandler(console.file)
-        handler.setFormatter(
-            logging.Formatter(
-                f"%(asctime)s %(levelname)s {prefix}%(message)s", "%Y-%m-%dT%H:%M:%S%z"
-            )
-        )
+        layout = logging.Formatter(message, "%X")
+    handler.setFormatter(layout)
     handler.set_name(_NAME)
     if level != "debug":
         handler.addFilter(keep_kafka_refusals)

@@ -8,6 +8,7 @@ from functools import partial
 
 from rich.console import Console
 
+from iln_stream.cli.logs import report
 from iln_stream.errors import IlnError
 from iln_stream.kernels.jit import cache_folder, cache_is_writable
 from iln_stream.learners.keyed.regressor import NAME
@@ -36,22 +37,24 @@ def warm_cache(names: Sequence[str], console: Console) -> None:
             "to a folder that can be written to, here and wherever the learners run"
         )
     begun = time.monotonic()
-    _say(console, f"compiling into {cache_folder()}")
+    report(console, f"compiling into {cache_folder()}")
     wanted = list(names) or known
     titles = [f"{name} ({i} of {len(wanted)})" for i, name in enumerate(wanted, 1)]
-    reports = [partial(_report, console, title) for title in titles]
-    warmings = [Warming(name, report) for name, report in zip(wanted, reports, strict=True)]
+    warmings = [
+        Warming(name, partial(_report, console, title))
+        for name, title in zip(wanted, titles, strict=True)
+    ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         try:
             for title, warming in zip(titles, pool.map(_run, warmings), strict=True):
                 n = warming.n_compiled
                 count = f"{n} functions compiled" if n else "nothing was left to compile"
-                _say(console, f"{title}: {count}")
+                report(console, f"{title}: {count}")
         except BaseException:
             for warming in warmings:
                 warming.stop()
             raise
-    _say(console, f"done in {time.monotonic() - begun:.0f} s")
+    report(console, f"done in {time.monotonic() - begun:.0f} s")
 
 
 def _run(warming: Warming) -> Warming:
@@ -60,8 +63,4 @@ def _run(warming: Warming) -> Warming:
 
 
 def _report(console: Console, title: str, function: str, seconds: float) -> None:
-    _say(console, f"{title}: {function}, {seconds:.1f} s")
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
+    report(console, f"{title}: {function}, {seconds:.1f} s")

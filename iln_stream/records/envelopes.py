@@ -154,10 +154,8 @@ def _value(name: str, value: Any, kind: Fields) -> Any:
     if of_kind == "org.apache.kafka.connect.data.Decimal" and isinstance(value, str):
         return _decimal(name, value, (kind.get("parameters") or {}).get("scale"))
     unit = _UNITS.get(of_kind or "")
-    return value if unit is None or type(value) is not int else _seconds(value, unit)
-
-
-def _seconds(value: int, unit: float) -> float:
+    if unit is None or type(value) is not int:
+        return value
     return value * unit if unit >= 1.0 else value / round(1.0 / unit)
 
 

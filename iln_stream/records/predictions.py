@@ -58,12 +58,8 @@ class PredictionEncoder:
         quantiles: Sequence[float] = (),
     ) -> None:
         self._stream = stream
-        by_contender: dict[str | None, str] = {None: model_version}
-        by_contender.update(versions or {})
-        self._models = {
-            contender: {"name": model, "version": version}
-            for contender, version in by_contender.items()
-        }
+        of_contenders = [(None, model_version), *(versions or {}).items()]
+        self._models = {each: {"name": model, "version": digest} for each, digest in of_contenders}
         self._levels = tuple(map(repr, levels))
         self._quantiles = tuple(map(repr, quantiles))
         self._horizon = horizon

@@ -19,8 +19,6 @@ from iln_stream.reporting import MetricSpec
 
 log = logging.getLogger(__name__)
 
-RegistryFormat = Literal["avro", "json-schema"]
-
 _SIZE_OF_HEADER = {0: 1 + 4, 1: 1 + 16}
 """Bytes before the data, by the first of them: a number of a schema follows, or its UUID."""
 
@@ -61,7 +59,9 @@ class RegistryParser:
 
     """
 
-    def __init__(self, form: RegistryFormat, options: Mapping[str, Any], patience: float) -> None:
+    def __init__(
+        self, form: Literal["avro", "json-schema"], options: Mapping[str, Any], patience: float
+    ) -> None:
         try:
             self._client = _PatientClient(options, patience)
         except (ValueError, TypeError, OSError) as error:
@@ -138,21 +138,17 @@ class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]
         self._fields: dict[str, set[str]] = {}  # of the schemas so far, by their texts
 
     def get_subjects(self, *args: Any, **options: Any) -> list[str]:
-        return self._ask(lambda: super(_PatientClient, self).get_subjects(*args, **options))  # type: ignore[no-any-return]
+        return self._ask(super().get_subjects, *args, **options)  # type: ignore[no-any-return]
 
     def get_schema(self, *args: Any, **options: Any) -> Schema:
-        return self._noted(
-            self._ask(lambda: super(_PatientClient, self).get_schema(*args, **options))
-        )
+        return self._noted(self._ask(super().get_schema, *args, **options))
 
     def get_schema_by_guid(self, *args: Any, **options: Any) -> Schema:
-        return self._noted(
-            self._ask(lambda: super(_PatientClient, self).get_schema_by_guid(*args, **options))
-        )
+        return self._noted(self._ask(super().get_schema_by_guid, *args, **options))
 
     def get_version(self, *args: Any, **options: Any) -> Any:
         """Return a schema that another one refers to."""
-        return self._ask(lambda: super(_PatientClient, self).get_version(*args, **options))
+        return self._ask(super().get_version, *args, **options)
 
     def _noted(self, schema: Schema) -> Schema:
         """Log how the fields of a schema differ from those of the schema before."""
@@ -174,12 +170,12 @@ class _PatientClient(SchemaRegistryClient):  # type: ignore[misc]
                 )
         return schema
 
-    def _ask(self, question: Callable[[], Any]) -> Any:
+    def _ask(self, question: Callable[..., Any], *args: Any, **options: Any) -> Any:
         give_up = time.monotonic() + self._patience
         waits = False
         while True:
             try:
-                return question()
+                return question(*args, **options)
             except SchemaRegistryError as error:
                 if error.error_code in _UNKNOWN:
                     raise MalformedError(

@@ -10,10 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from iln_stream.state import StateDict
 
-Phase = Callable[[dt.datetime], float]
-
-
-_PHASES: dict[str, Phase] = {
+_PHASES: dict[str, Callable[[dt.datetime], float]] = {
     "hour": lambda t: (t.hour + t.minute / 60 + t.second / 3600) / 24,
     "weekday": lambda t: (t.weekday() + (t.hour + t.minute / 60) / 24) / 7,
     "day_of_year": lambda t: (t.timetuple().tm_yday - 1) / 365.25,

@@ -4,7 +4,7 @@ import warnings
 
 from iln_stream.errors import IlnWarning
 from iln_stream.records.fields import RECORDS_KEY, FieldMapping
-from iln_stream.service.decoding import build_weights, check_format, mapping_of
+from iln_stream.service.decoding import ROLES, build_weights, check_format, mapping_of
 from iln_stream.service.history import records_of_files
 from iln_stream.service.http import check_page
 from iln_stream.service.learners import build_details, build_learner
@@ -20,8 +20,6 @@ from iln_stream.service.streams import (
 )
 from iln_stream.settings import SettingsError
 from iln_stream.streams import Scheme
-
-_ROLES = ("target", "id_field", "time_field", "weight_field")
 
 _ONLY_FOR_LOGS = ("topic", "start", "stop_at_end", "partitions", "learner_per")
 
@@ -160,7 +158,7 @@ def check_keys(settings: Settings) -> None:
         if "keys_in_memory" in settings.model_fields_set and not settings.aggregates:
             raise SettingsError("keys_in_memory: set by_key or aggregates, too, which have keys")
         return
-    for name in _ROLES:
+    for name in ROLES:
         if getattr(settings, name) == settings.by_key:
             raise SettingsError(
                 f"by_key = {settings.by_key!r}: {name} names this field, so it is no input; name "

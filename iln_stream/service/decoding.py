@@ -24,6 +24,7 @@ from iln_stream.service.settings import (
     aggregate_of,
     default_of,
     seconds_of,
+    unusual,
 )
 from iln_stream.settings import SettingsError
 from iln_stream.streams import Scheme
@@ -39,7 +40,7 @@ FIELDS = (*FieldSettings.model_fields, "series", "lags", "rolling_means", *OF_AG
 READING = ("format", "decoder", "where", "envelope")
 """The settings that say how a record is taken apart, and which are events."""
 
-_ROLES = ("target", "id_field", "weight_field")
+ROLES = ("target", "id_field", "time_field", "weight_field")
 
 _MOST_LISTED = 20
 
@@ -102,7 +103,7 @@ def mapping_of(
     chosen["types"] = dict.fromkeys(settings.series, "category") | chosen["types"]
     mapping = mapping_from(chosen | {"target_is_input": bool(settings.horizon)}, settings)
     if (columns := stream.columns()) is not None:
-        named = (*_ROLES, "time_field") if labelled else ("id_field", "time_field")
+        named = ROLES if labelled else ("id_field", "time_field")
         require_fields(
             {name: chosen[name] for name in named}, columns, f"{stream.address} has no column"
         )
@@ -122,7 +123,7 @@ def mapping_from(
 
 def require_fields(chosen: Mapping[str, Any], names: Sequence[str], lacks: str) -> None:
     """Refuse roles of fields that are not among the names; a nested one is in one of them."""
-    for setting in (*_ROLES, "time_field"):
+    for setting in ROLES:
         for name in (chosen.get(setting) or "").split(JOIN):
             if name and name not in names and not name.startswith(tuple(f"{n}." for n in names)):
                 more = ", ..." if len(names) > _MOST_LISTED else ""
@@ -269,9 +270,9 @@ def _with_registry(settings: FormatSettings) -> Parse:
 def described(settings: RecordSettings) -> dict[str, Any] | None:
     """Return the mapping as a snapshot's configuration has it; None: records are events."""
     if not any(name in settings.model_fields_set for name in (*FIELDS, *NOTATION)):
-        return _unusual(settings, ("where", "learner_inputs")) or None
+        return unusual(settings, ("where", "learner_inputs")) or None
     chosen = {name: getattr(settings, name) for name in FIELDS}
-    chosen |= _unusual(settings, (*READING, "learner_inputs", *NOTATION))
+    chosen |= unusual(settings, (*READING, "learner_inputs", *NOTATION))
     if chosen["null_values"] == NULLS:
         chosen["null_values"] = NULLS_OF_0_2  # a longer default is no other setting
     for name in ("weight_field", "crosses", "series", "lags", "rolling_means", *OF_AGGREGATES):
@@ -280,11 +281,6 @@ def described(settings: RecordSettings) -> dict[str, Any] | None:
     if chosen["time_zone"] == default_of("time_zone"):
         del chosen["time_zone"]
     return {k: list(v) if isinstance(v, tuple) else v for k, v in chosen.items()}
-
-
-def _unusual(settings: RecordSettings, names: Sequence[str]) -> dict[str, Any]:
-    values = {name: getattr(settings, name) for name in names}
-    return {name: value for name, value in values.items() if value != default_of(name)}
 
 
 def saved_fields(

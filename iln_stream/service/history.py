@@ -100,7 +100,6 @@ class History:
         learner, task = live.learner, live.task
         self._check_order(task)
         order = EventOrder("history", one_series=is_one_series(self._records))
-        totals = {"n_events": 0, "n_labelled": 0, "n_dead_letters": 0, "n_repeats": 0}
         counts = Metrics(CollectorRegistry(), self._window)
         values: StateDict | None = None
         files: list[dict[str, Any]] = []
@@ -132,7 +131,7 @@ class History:
                     {
                         "name": name,
                         "sha256": _digest(Path(file.stream.name)),
-                        **{key: now[key] - before[key] for key in totals},
+                        **{key: n - before[key] for key, n in now.items()},
                     }
                 )
         if live.late is not None:

@@ -42,7 +42,7 @@ from iln_stream.service.settings import (
     RecordSettings,
     SeedSettings,
     Settings,
-    default_of,
+    unusual,
 )
 from iln_stream.settings import SettingsError
 
@@ -304,9 +304,7 @@ def described_contest(settings: ModelSettings) -> dict[str, Any]:
         name: each.model_dump(exclude_defaults=True)
         for name, each in challengers_of(settings).items()
     }
-    others = {name: getattr(settings, name) for name in OF_CONTEST[1:]}
-    unusual = {name: value for name, value in others.items() if value != default_of(name)}
-    return {"challengers": found, **unusual}
+    return {"challengers": found, **unusual(settings, OF_CONTEST[1:])}
 
 
 def learners_of(learner: Any) -> list[Any]:
@@ -331,9 +329,8 @@ def check_contest(settings: ModelSettings) -> None:
                 "letters, digits, _, . and -, at most 40"
             )
         return
-    for name in OF_CONTEST[1:]:
-        if name in settings.model_fields_set and getattr(settings, name) != default_of(name):
-            raise SettingsError(f"{name}: set challengers, too: there is only one learner")
+    for name in unusual(settings, OF_CONTEST[1:]):
+        raise SettingsError(f"{name}: set challengers, too: there is only one learner")
 
 
 BOUNDED: dict[str, Any] = {"budget": 1000, "step": 0.1, "variance": 0.005, "max_draws": 5000}
@@ -482,19 +479,13 @@ def _named(settings: LearnerSettings, seed: int) -> Learner:
         raise SettingsError(f"learner, learner_options: {why}{advice}") from error
 
 
-_OPTIONS_OF = {
-    "shrinking-gradient": ShrinkingGradient,
-    "pool": ShrinkingGradient,
-}
-"""Learners whose options are those of a class that they contain."""
-
-
 def _options(learner: str, error: Exception) -> str:
     """Return which options a built-in learner takes, if the error is that one is unknown."""
     found = re.search(r"unexpected keyword argument '(\w+)'", str(error))
     if found is None or learner not in NAMED:
         return ""
-    names = [*signature(_OPTIONS_OF.get(learner, NAMED[learner])).parameters]
+    makes_one = NAMED[learner] in (shrinking_gradient, pool)  # whose options they take
+    names = [*signature(ShrinkingGradient if makes_one else NAMED[learner]).parameters]
     if learner == "pool":
         names = ["size", *(name for name in names if name not in (*OF_SAMPLING, "estimator"))]
     return f"; {learner} has the options {', '.join(names)}{did_you_mean(found[1], names)}"

@@ -204,7 +204,7 @@ def merged_live_route(
         reasons = not_ready()
         with one_at_a_time:
             try:
-                after = after_of(environ.get("QUERY_STRING", ""), merged.n_models)
+                after = after_of(environ.get("QUERY_STRING", ""), len(merged.models))
             except ValueError:
                 return refuse_after(start)
             merged.update(ask(merged.queries(after)))
@@ -221,10 +221,6 @@ class _Merged:
     def __init__(self, n: int) -> None:
         self.started_at = time()
         self._models: list[Sequence[Mapping[str, Any]]] = [()] * n
-
-    @property
-    def n_models(self) -> int:
-        return len(self._places)
 
     @property
     def models(self) -> list[Mapping[str, Any]]:

@@ -479,9 +479,9 @@ class _Rebuild(NamedTuple):
             checkpoint.move_to(positions)  # the last records may have been skipped
             checkpoint.finish(always=True)
             if erasure.removes:
-                n_removed = recovery.remove_others()
+                n_removed = recovery.folder.remove_others()
                 erasure.report.append(
-                    f"{recovery.path}: {n_removed} older snapshots removed; "
+                    f"{recovery.folder.path}: {n_removed} older snapshots removed; "
                     "keys, aggregates and waiting events learned anew"
                 )
             _log_skipped(inputs)

@@ -34,7 +34,7 @@ from iln_stream.service.settings import (
     LearnerSettings,
     LoopSettings,
     Settings,
-    default_of,
+    unusual,
 )
 from iln_stream.service.streams import (
     Reader,
@@ -128,7 +128,10 @@ class ArrivalOrder:
         if resumed is not None:
             for each in reversed((older or folder).places()):
                 with suppress(SnapshotError):
-                    self._keep((older or folder).read(each).header, inputs[0].topic_id)
+                    header = (older or folder).read(each).header
+                    topics = {header.topic_id, inputs[0].topic_id}
+                    if None in topics or len(topics) == 1:
+                        self._kept.append(header.positions)
         journals = sorted((older or folder).path.glob("*.journal"))
         # An older journal precedes a rebuild, which learned in another order and keeps no journal.
         ours = [path for path in journals if resumed and int(path.stem) >= resumed.epoch]
@@ -163,10 +166,6 @@ class ArrivalOrder:
         """Positions before which none of the kept snapshots needs the order."""
         kept = list(self._kept)
         return {p: min((each.get(p, 0) for each in kept), default=0) for p in self._origins}
-
-    def _keep(self, header: Header, topic_id: str | None) -> None:
-        if None in (header.topic_id, topic_id) or header.topic_id == topic_id:
-            self._kept.append(header.positions)
 
 
 def _within(runs: Sequence[PartitionRun], inputs: Sequence[Log]) -> list[PartitionRun]:
@@ -253,11 +252,7 @@ def configuration(
         "fields": described(settings),
     }
     # Only those that are not the default: snapshots of releases without them have no entry.
-    found |= {
-        name: value
-        for name in LATE_SETTINGS
-        if (value := getattr(settings, name)) != default_of(name)
-    }
+    found |= unusual(settings, LATE_SETTINGS)
     if (labels := described_labels(settings)) is not None:
         found[LABELS] = labels
     if horizon is not None:
@@ -301,23 +296,23 @@ class Recovery:
         self._settings = settings
         self._stream = stream
         self._reader = reader
-        self._folder = SnapshotFolder(folder_of(settings, stream, reader), settings.snapshot_keep)
+        self.folder = SnapshotFolder(folder_of(settings, stream, reader), settings.snapshot_keep)
         with ExitStack() as undo:
-            self._folder.lock()
-            undo.callback(self._folder.unlock)
+            self.folder.lock()
+            undo.callback(self.folder.unlock)
             # Once: what others forget later, this run does not leave out.
             self._configuration = configuration(settings, reader.horizon)
             self._code = code_of(self._configuration)
             # Resume from our own folder, or from that of the learner we take over.
-            self._from = self._folder
-            if not self._folder.places():
-                older = predecessor(self._folder.path.parent, stream.name, reader)
+            self._from = self.folder
+            if not self.folder.places():
+                older = predecessor(self.folder.path.parent, stream.name, reader)
                 if older is not None:
                     older.lock()
                     undo.callback(older.unlock)
                     self._from = older
             forgotten = forgotten_of(settings)
-            ours = {self._folder.path.name, self._from.path.name}
+            ours = {self.folder.path.name, self._from.path.name}
             if not forget and forgotten is not None and ours & forgotten.unfinished:
                 raise RefusedError(
                     "`iln-stream rebuild --forget` was interrupted: complete it first, with "
@@ -329,16 +324,16 @@ class Recovery:
                 header = self._snapshot.header
                 check_header(header, self._configuration, stream, reader, self._from.path)
                 warn_of_edited(header.code, self._code, f"snapshots: {self._from.path}")
-            self._epoch = self._folder.claim_epoch()
+            self._epoch = self.folder.claim_epoch()
             by_key = "aggregates" if settings.aggregates else "by_key" if settings.by_key else None
-            if by_key is not None and self._from is not self._folder:
+            if by_key is not None and self._from is not self.folder:
                 raise RefusedError(
                     f"{by_key}: {self._from.path} holds the keys of one partition, and this run "
                     "reads several: set --partitions as before, or learn the log again with "
                     "`iln-stream rebuild` in another folder"
                 )
             self._keys = Keys(
-                self._folder.path, self._epoch, settings.keys_in_memory, settings.snapshot_keep
+                self.folder.path, self._epoch, settings.keys_in_memory, settings.snapshot_keep
             )
             undo.callback(self._keys.close)
             self._locked = undo.pop_all()
@@ -359,14 +354,9 @@ class Recovery:
         return None if self._snapshot is None else self._snapshot.header
 
     @property
-    def path(self) -> Path:
-        """Folder of this reader's snapshots."""
-        return self._folder.path
-
-    @property
     def others(self) -> list[str]:
         """Names of the folders beside this one that have snapshots of other logs."""
-        found = {file.parent.name for file in self.path.parent.glob("*/*.snapshot")}
+        found = {file.parent.name for file in self.folder.path.parent.glob("*/*.snapshot")}
         return sorted(name for name in found if not name.startswith(f"{self._stream.name}-"))
 
     @property
@@ -381,7 +371,7 @@ class Recovery:
         """
         if not (places := self._from.places()):
             raise SnapshotError(
-                f"snapshots: {self._folder.path} holds none, so that `iln-stream run` starts over"
+                f"snapshots: {self.folder.path} holds none, so that `iln-stream run` starts over"
             )
         headers = {place: found.header for place in places if (found := self._readable(place))}
         if not headers:
@@ -407,7 +397,7 @@ class Recovery:
         if len(origins) == 1:
             return {origins[0]: max(place.next_offset for place in places)}
         ends: dict[StreamPartition, int] = {}
-        for path in sorted(self._folder.path.glob("*.journal")):
+        for path in sorted(self.folder.path.glob("*.journal")):
             streams = origins[0].stream, origins[-1].stream
             for run in read_journal(path, streams, up_to_damage=True):
                 ends[run.origin] = max(run.end, ends.get(run.origin, 0))
@@ -436,11 +426,11 @@ class Recovery:
 
     def sequencer(self, inputs: Sequence[Log]) -> Sequencer:
         """Return several partitions as one source, whose order is recorded beside the snapshots."""
-        older = None if self._from is self._folder else self._from
+        older = None if self._from is self.folder else self._from
         keep = self._settings.snapshot_keep
         time_of = time_of_records(self._settings, self._stream)
         self._order = ArrivalOrder(
-            self._folder, self._epoch, self.header, inputs, keep, time_of, older
+            self.folder, self._epoch, self.header, inputs, keep, time_of, older
         )
         return self._order.source
 
@@ -449,21 +439,16 @@ class Recovery:
 
         Challengers that were added take part in it once they are warmed up: see `changes`.
         """
-        settings = self._settings
+        settings, removed = self._settings, self.changes.removed
         if self._snapshot is None:
             learner = build_learner(settings, self._reader.seed)
-            self._give_keys(learner)
-            return learner
-        state = without_code(self._snapshot.state["learner"], self.changes.removed)
-        learner = learner_of(state, settings.snapshot_pickle)
-        here = f"snapshots: {self._from.path}"
-        learner = with_removed(learner, settings, self.changes.removed, here)
-        self._give_keys(learner)
-        return learner
-
-    def _give_keys(self, learner: Any) -> None:
+        else:
+            state = without_code(self._snapshot.state["learner"], removed)
+            learner = learner_of(state, settings.snapshot_pickle)
+            learner = with_removed(learner, settings, removed, f"snapshots: {self._from.path}")
         if (keyed := find_keyed(learner)) is not None:
             self._keys.give({KEYS_FILE: keyed}, restored=self._snapshot is not None)
+        return learner
 
     def restore(self, assembly: Assembly) -> None:
         """Restore all other parts from the snapshot, if there is one; keys go to their files."""
@@ -516,7 +501,7 @@ class Recovery:
                 self._order.stored(header)
             self._keys.stored()
 
-        saver = Saver(self._folder, flushes, newest=self.header, stored=stored)
+        saver = Saver(self.folder, flushes, newest=self.header, stored=stored)
         checkpoint = Checkpoint(
             saver,
             header,
@@ -527,26 +512,21 @@ class Recovery:
             self._keys.capture,
         )
         checkpoint.capture()  # refuse a learner that can't be saved now rather than later
-        if not self._folder.places() and not self._forget:
+        if not self.folder.places() and not self._forget:
             # Without a first snapshot and with `start = latest`, a restart would begin elsewhere.
             checkpoint.finish(always=True)
         return checkpoint
 
     def remove_keys(self) -> None:
         """Remove the files of keys; before the learner opens them."""
-        for file in self._folder.path.glob("*.db*"):
+        for file in self.folder.path.glob("*.db*"):
             file.unlink()
-
-    def remove_others(self) -> int:
-        """Remove all snapshots but the newest, with their blocks; return how many there were."""
-        return self._folder.remove_others()
 
     def warn_of_new_partitions(self, n_partitions: int) -> None:
         """Warn of new partitions that this reader does not read: keys have moved to them."""
         header = self.header
-        if header is None or header.n_partitions >= n_partitions:
-            return
-        if len(self._reader.partitions) == n_partitions:
+        reads_all = len(self._reader.partitions) == n_partitions
+        if header is None or header.n_partitions >= n_partitions or reads_all:
             return
         warnings.warn(
             f"topic {self._stream.name} has {n_partitions} partitions and had "

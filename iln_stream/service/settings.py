@@ -819,6 +819,12 @@ def default_of(name: str) -> Any:
     return Settings.model_fields[name].get_default(call_default_factory=True)
 
 
+def unusual(settings: SettingsGroup, names: Sequence[str]) -> dict[str, Any]:
+    """Return the values of these settings that are not the default, by name."""
+    values = {name: getattr(settings, name) for name in names}
+    return {name: value for name, value in values.items() if value != default_of(name)}
+
+
 def own_values(
     name: str, given: Mapping[str, Any], allowed: Sequence[str], may_be_absent: Collection[str]
 ) -> dict[str, Any]:

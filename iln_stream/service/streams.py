@@ -35,8 +35,8 @@ from iln_stream.service.settings import (
     SourceSettings,
     StreamSettings,
     aggregate_of,
-    default_of,
     own_values,
+    unusual,
 )
 from iln_stream.settings import SettingsError
 from iln_stream.streams import (
@@ -211,13 +211,8 @@ def described_labels(settings: StreamSettings) -> dict[str, Any] | None:
     if stream is None:
         return None
     own = settings_of_labels(settings)
-    values = {name: getattr(own, name) for name in (*_FIELDS, *NOTATION, *READING)}
-    unusual = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in values.items()
-        if value != default_of(name)
-    }
-    return {"stream": stream.name, **unusual}
+    found = {"stream": stream.name, **unusual(own, (*_FIELDS, *NOTATION, *READING))}
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
 
 
 def mapping_of_labels(own: LogSettings) -> FieldMapping:

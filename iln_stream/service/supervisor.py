@@ -65,7 +65,7 @@ class Restarts:
 
 
 class Child:
-    """A process that reports to this one, in the words of a `Reporter`.
+    """A process that reports to this one: attributes are what its `Reporter` says.
 
     Parameters
     ----------
@@ -80,8 +80,7 @@ class Child:
 
     def __init__(self, command: Sequence[str], job: Any, ended: Callable[["Child"], None]) -> None:
         self.url: str | None = None  # where it serves its metrics
-        # counters that began at 0 with the process
-        self.counters_of_process: frozenset[str] = frozenset()
+        self.counters_of_process: Sequence[str] = ()  # those that began at 0 with the process
         self.failure: str | None = None  # why it ended, in its own words
         self.final = False  # whether it would fail again in the same way
         self.finished = False  # whether its work is done
@@ -140,22 +139,13 @@ class Child:
         with os.fdopen(reading, "rb") as messages:
             for line in messages:
                 with suppress(json.JSONDecodeError):  # a process that was killed
-                    self._take(json.loads(line))
+                    vars(self).update(json.loads(line))
         self._process.wait()
         self.url = None
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):
             self._process.stdin.close()
         self._ended(self)
-
-    def _take(self, message: dict[str, Any]) -> None:
-        self.url = message.get("url", self.url)
-        self.failure = message.get("failure", self.failure)
-        self.final = message.get("final", self.final)
-        self.finished = message.get("finished", self.finished)
-        self.counts = message.get("counts", self.counts)
-        if "counters_of_process" in message:
-            self.counters_of_process = frozenset(message["counters_of_process"])
 
 
 log = logging.getLogger(__name__)

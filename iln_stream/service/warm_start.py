@@ -249,43 +249,32 @@ def warm_readers(
         with ExitStack() as opened:
             recovery = Recovery(settings, stream, reader)
             opened.callback(recovery.close)
-            if recovery.header is None:
-                progress = watch(reader)
-                history = _warm(settings, stream, reader, recovery, console, progress, opened)
-                yield Warmed(reader, history)
-
-
-def _warm(
-    settings: Settings,
-    stream: Scheme,
-    reader: Reader,
-    recovery: Recovery,
-    console: Console | None,
-    progress: HistoryProgress | None,
-    opened: ExitStack,
-) -> dict[str, Any]:
-    if settings.start is None:
-        raise SettingsError(
-            f"start: say where {stream.address} goes on after the history: earliest (all that it "
-            "holds), latest (what comes from now on), a time, like 2026-01-31T12:00:00Z, or an "
-            "offset"
-        )
-    files = History(settings)
-    # Opened first: `latest` is the end before the history.
-    inputs = open_inputs(settings, stream, reader, recovery.start)
-    for each in inputs:
-        opened.callback(each.close)
-    source = one_source(settings, stream, inputs)
-    start = as_texts(source.positions)
-    learner = recovery.learner()
-    learner_state(learner, settings.snapshot_pickle)  # if it can't be saved, refuse it now
-    Warming.of(learner).run()
-    assembly = Assembly(settings, stream, source, learner, "live", horizon=reader.ahead)
-    recovery.restore(assembly)
-    history = files.teach(assembly, console, progress) | {"start": start}
-    recovery.history = history
-    recovery.checkpoint(source, learner, assembly.states, flushes=[])  # saves the first snapshot
-    return history
+            if recovery.header is not None:
+                continue
+            progress = watch(reader)
+            if settings.start is None:
+                raise SettingsError(
+                    f"start: say where {stream.address} goes on after the history: earliest (all "
+                    "that it holds), latest (what comes from now on), a time, like "
+                    "2026-01-31T12:00:00Z, or an offset"
+                )
+            files = History(settings)
+            # Opened first: `latest` is the end before the history.
+            inputs = open_inputs(settings, stream, reader, recovery.start)
+            for each in inputs:
+                opened.callback(each.close)
+            source = one_source(settings, stream, inputs)
+            start = as_texts(source.positions)
+            learner = recovery.learner()
+            learner_state(learner, settings.snapshot_pickle)  # if it can't be saved, refuse it now
+            Warming.of(learner).run()
+            assembly = Assembly(settings, stream, source, learner, "live", horizon=reader.ahead)
+            recovery.restore(assembly)
+            history = files.teach(assembly, console, progress) | {"start": start}
+            recovery.history = history
+            # It saves the first snapshot.
+            recovery.checkpoint(source, learner, assembly.states, flushes=[])
+            yield Warmed(reader, history)
 
 
 def warn_of_other_history(settings: Settings, header: Header | None) -> None:

@@ -15,13 +15,11 @@ from rich.console import Console
 
 from iln_stream import errors
 from iln_stream.learners.introspection import find_keyed
-from iln_stream.learners.keyed.regressor import NAME, exercise_keys
 from iln_stream.learners.keyed.regressor import NAME as KEYED
+from iln_stream.learners.keyed.regressor import exercise_keys
 from iln_stream.learners.warming import N_FUNCTIONS, PARTS, PUBLIC, exercise, public_name
 from iln_stream.loop.progress import Line
 from iln_stream.service.learners import learners_of
-
-__all__ = ["KEYED", "Warming"]
 
 log = logging.getLogger(__name__)
 
@@ -224,4 +222,4 @@ def _of(learner: Any, console: Console | None) -> list[Warming]:
     """Return that of a learner; of a model by key, that of its global model, and its own."""
     if (keyed := find_keyed(learner)) is None:
         return [Warming.of(learner, console)]
-    return [*_of(keyed.prior, console), Warming.named(NAME, console)]
+    return [*_of(keyed.prior, console), Warming.named(KEYED, console)]

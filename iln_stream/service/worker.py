@@ -430,9 +430,10 @@ def open_source(
 def _log_resumed(recovery: Recovery, reader: Reader) -> None:
     if (header := recovery.header) is None:
         if others := recovery.others:
+            path = recovery.folder.path
             log.warning(
-                f"starts over: {recovery.path} has no snapshot; {recovery.path.parent} has models "
-                f"of {', '.join(others)}. If the log or topic was renamed, give it its old name"
+                f"starts over: {path} has no snapshot; {path.parent} has models of "
+                f"{', '.join(others)}. If the log or topic was renamed, give it its old name"
             )
     else:
         where = ", ".join(

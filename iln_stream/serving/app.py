@@ -17,13 +17,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from iln_stream._version import __version__
-from iln_stream.records.commands import is_command
+from iln_stream.records.commands import is_command, promotion
 from iln_stream.serving.appending import (
     Appending,
     records_of_events,
     records_of_labels,
     records_of_predicted,
-    records_of_promotion,
 )
 from iln_stream.serving.gate import (
     BodyReader,
@@ -272,7 +271,8 @@ class Routes(NamedTuple):
         if self.appending is None:
             raise HttpError(404, "no log", _NO_LOG)
         partitions = self.models.partitions(message.model, self.appending.stream)
-        return _places(await self._append(records_of_promotion(message.contender, partitions)))
+        command = promotion(message.contender)
+        return _places(await self._append([NewRecord(command, partition=p) for p in partitions]))
 
     async def model(self, request: Request) -> Response:
         """Describe a model."""
@@ -452,7 +452,6 @@ def _add_routes(app: FastAPI, routes: Routes, secured: bool) -> None:
         task = routes.models.task()
         return as_json(describe(app, routes.settings, task, secured))
 
-    every, with_body = OF_ALL, OF_BODIES
     appended: Answers = {
         200: {"model": AppendAnswer, "description": "The log had all of them."},
         201: {"model": AppendAnswer, "description": "Appended, durably."},
@@ -474,13 +473,13 @@ def _add_routes(app: FastAPI, routes: Routes, secured: bool) -> None:
         200: {"content": {"application/json": {}}, "description": "This description."}
     }
     for method, path, handler, answers in (
-        ("POST", "/predict", routes.predict, {**found, **errors(*with_body, 404, 409)}),
-        ("POST", "/events", routes.events, {**appended, **errors(*with_body, 404, 409)}),
-        ("POST", "/feedback", routes.feedback, {**appended, **errors(*with_body, 404, 409)}),
-        ("POST", "/promote", routes.promote, {**appended, **errors(*with_body, 404)}),
-        ("GET", "/model", routes.model, {**model, **errors(*every, 404, 422)}),
-        ("GET", "/metrics", routes.metrics_text, {**text, **errors(*every)}),
-        ("GET", "/openapi.json", description, {**described, **errors(*every)}),
+        ("POST", "/predict", routes.predict, {**found, **errors(*OF_BODIES, 404, 409)}),
+        ("POST", "/events", routes.events, {**appended, **errors(*OF_BODIES, 404, 409)}),
+        ("POST", "/feedback", routes.feedback, {**appended, **errors(*OF_BODIES, 404, 409)}),
+        ("POST", "/promote", routes.promote, {**appended, **errors(*OF_BODIES, 404)}),
+        ("GET", "/model", routes.model, {**model, **errors(*OF_ALL, 404, 422)}),
+        ("GET", "/metrics", routes.metrics_text, {**text, **errors(*OF_ALL)}),
+        ("GET", "/openapi.json", description, {**described, **errors(*OF_ALL)}),
         ("GET", "/ready", routes.ready, {**ready, **errors(405)}),
         ("GET", "/live", routes.live, {**live, **errors(405)}),
     ):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from iln_stream.errors import IlnError, SinkError
-from iln_stream.records import Event, Label, MalformedError, one_hot, promotion
+from iln_stream.records import Event, Label, MalformedError, one_hot
 from iln_stream.serving.gate import HttpError, retry
 from iln_stream.serving.messages import EventToPredict
 from iln_stream.serving.metrics import ApiMetrics
@@ -70,11 +70,6 @@ def records_of_labels(labels: Sequence[Label]) -> list[NewRecord]:
     ]
 
 
-def records_of_promotion(contender: str, partitions: Sequence[int]) -> list[NewRecord]:
-    """Return the command that makes a contender the champion, once for each partition."""
-    return [NewRecord(promotion(contender), partition=number) for number in partitions]
-
-
 def _of_event(event: Event | EventToPredict, without: set[str] | None = None) -> NewRecord:
     identity = None if event.id is None else _identity("event", event.id)
     return NewRecord(_value(event, without), event.id, identity)
@@ -104,7 +99,6 @@ _LONGEST_WAIT = 5.0
 class _Request(NamedTuple):
     records: Sequence[NewRecord]
     done: "asyncio.Future[Sequence[Appended]]"
-    loop: asyncio.AbstractEventLoop
 
 
 class Appending:
@@ -171,8 +165,7 @@ class Appending:
             When the queue is full or the log can't be written to.
 
         """
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[Sequence[Appended]] = loop.create_future()
+        done: asyncio.Future[Sequence[Appended]] = asyncio.get_running_loop().create_future()
         with self._turn:
             if self.problem is not None:
                 raise HttpError(503, "log", f"{self.problem}; try again", retry(2.0))
@@ -184,7 +177,7 @@ class Appending:
                     f"{self._n_queued} events wait to be appended; try again",
                     retry(1.0),
                 )
-            self._queue.append(_Request(records, done, loop))
+            self._queue.append(_Request(records, done))
             self._n_queued += len(records)
             self._metrics.queue.set(self._n_queued)
             self._turn.notify()
@@ -195,10 +188,9 @@ class Appending:
         while True:
             try:
                 appender = self._open_appender()
-            except IlnError as error:
-                self._fail(f"the log can't be opened: {error}")
             except Exception as error:
-                log.exception("the log can't be opened")
+                if not isinstance(error, IlnError):
+                    log.exception("the log can't be opened")
                 self._fail(f"the log can't be opened: {error}")
             else:
                 with self._turn:
@@ -280,7 +272,7 @@ class Appending:
                 begin = end
 
         with suppress(RuntimeError):  # the loop was closed: nobody waits
-            group[0].loop.call_soon_threadsafe(hand_over)
+            group[0].done.get_loop().call_soon_threadsafe(hand_over)
 
 
 def _failure(error: Exception) -> HttpError:

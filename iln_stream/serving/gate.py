@@ -11,20 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from iln_stream.errors import names_one_of
 from iln_stream.serving.metrics import ApiMetrics
 from iln_stream.settings import SettingsError
-
-
-def header(scope: Scope, name: bytes) -> bytes | None:
-    """Return a header's value, by its name in lower case; None if the request does not have it."""
-    for each, value in scope["headers"]:
-        if each == name:
-            return value  # type: ignore[no-any-return]
-    return None
 
 
 class HttpError(Exception):
@@ -133,11 +126,12 @@ class BodyReader:
 
     async def __call__(self, scope: Scope, receive: Receive) -> bytes:
         """Return the body; raise an HttpError of 411, 413 or 415."""
-        kind = (header(scope, b"content-type") or b"").partition(b";")[0].strip().lower()
-        if kind != b"application/json":
+        headers = Headers(scope=scope)
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
             raise HttpError(415, "content type", "Content-Type: expected application/json")
-        length = header(scope, b"content-length")
-        if length is None and header(scope, b"transfer-encoding") is None:
+        length = headers.get("content-length")
+        if length is None and "transfer-encoding" not in headers:
             raise HttpError(411, "no length", "Content-Length: missing; send it, or send chunks")
         if length is not None and int(length) > self._most_bytes:
             raise self._too_large()
@@ -194,11 +188,11 @@ class Tokens:
 
     def __call__(self, scope: Scope) -> None:
         """Raise an HttpError if the request does not have a token of the file."""
-        scheme, _, token = (header(scope, b"authorization") or b"").partition(b" ")
-        found = _digest(token.strip())
+        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+        found = _digest(token.encode("latin-1").strip())
         # Digests have one length, and all are compared: time does not depend on the token.
         matches = [hmac.compare_digest(found, each) for each in self._digests]
-        if scheme.lower() != b"bearer" or not any(matches):
+        if scheme.lower() != "bearer" or not any(matches):
             raise HttpError(
                 401,
                 "token",
@@ -242,8 +236,7 @@ class KnownHost:
 
     def __call__(self, scope: Scope) -> None:
         """Raise an HttpError if the header Host names another host."""
-        host = header(scope, b"host") or b""
-        if not names_one_of(host.decode("latin-1"), self._hosts):
+        if not names_one_of(Headers(scope=scope).get("host", ""), self._hosts):
             raise HttpError(
                 421, "host", "Host: not a name of this host; set token_file to allow other names"
             )

@@ -18,6 +18,7 @@ _READ = ConfigDict(frozen=True, extra="forbid")
 
 ModelName = Annotated[str, Field(strict=True, description="Name of a published model.")]
 
+_NEEDED = "Name of the model; needed if several are published."
 
 _ONLY_WITH_ID: JsonDict = {
     "anyOf": [
@@ -53,9 +54,7 @@ class EventToPredict(BaseModel):
 class PredictOne(EventToPredict):
     """An event to predict."""
 
-    model: ModelName | None = Field(
-        default=None, description="Name of the model; needed if several are published."
-    )
+    model: ModelName | None = Field(default=None, description=_NEEDED)
 
 
 class PredictBatch(BaseModel):
@@ -64,9 +63,7 @@ class PredictBatch(BaseModel):
     model_config = _READ
 
     events: Annotated[list[EventToPredict], FailFast()] = Field(min_length=1)
-    model: ModelName | None = Field(
-        default=None, description="Name of the model; needed if several are published."
-    )
+    model: ModelName | None = Field(default=None, description=_NEEDED)
 
 
 Written = Annotated[Moment, Field(description="When it was written; null or absent: now.")]

@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from iln_stream.serving.gate import HttpError, retry
 from iln_stream.serving.predicting import Predictor
 from iln_stream.snapshots.follower import Follower, Published
-from iln_stream.streams import NewRecord, StreamPartition, of_stream
+from iln_stream.streams import NewRecord, of_stream
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class FollowedModel:
     def __init__(
         self, follower: Follower, make_predictor: Callable[[Published], Predictor]
     ) -> None:
-        self._follower = follower
+        self.follower = follower
         self._make_predictor = make_predictor
         self.predictor: Predictor | None = None
         self.problem: str | None = "is being loaded"
@@ -38,27 +38,18 @@ class FollowedModel:
     def version(self) -> int:
         return 0 if self.predictor is None else self.predictor.published.header.version
 
-    @property
-    def reached(self) -> Mapping[StreamPartition, int]:
-        """What the learner has learned, as far as it was published."""
-        return self._follower.reached
-
-    @property
-    def age(self) -> float:
-        return 0.0 if self.predictor is None else self.predictor.age
-
     def refresh(self) -> None:
         """Load a new version; it replaces the former one once it has predicted.
 
         An error is a problem of this model alone.
         """
         try:
-            if self._follower.refresh() and (current := self._follower.current) is not None:
+            if self.follower.refresh() and (current := self.follower.current) is not None:
                 self._failure = None
                 predictor = self._make_predictor(current)
                 predictor.warm()
                 if self.predictor is None:
-                    found, path = current.header, self._follower.path
+                    found, path = current.header, self.follower.path
                     then = "pinned" if current.pinned else "newer ones follow"
                     text = (
                         f"version {found.version} of the stream {found.stream}, which had learned"
@@ -67,8 +58,8 @@ class FollowedModel:
                 self.predictor = predictor
         except Exception as error:  # a learner's own code
             self._n_unusable += 1
-            self._failure = f"{self._follower.path}: it can't be used: {error!r}"
-        problem = self._follower.problem or self._failure
+            self._failure = f"{self.follower.path}: it can't be used: {error!r}"
+        problem = self.follower.problem or self._failure
         if problem != self.problem and problem is not None:
             log.warning("model %s", problem)
         self.problem = problem
@@ -76,7 +67,7 @@ class FollowedModel:
     @property
     def n_failures(self) -> int:
         """Number of versions that could not be loaded; one warning is for all alike."""
-        return self._follower.n_unreadable + self._n_unusable
+        return self.follower.n_unreadable + self._n_unusable
 
 
 class Models(Collector):
@@ -160,9 +151,14 @@ class Models(Collector):
             )
         return name, model.predictor
 
+    @property
+    def _loaded(self) -> list[tuple[str, FollowedModel, Predictor]]:
+        """Name, model and predictor of those that can predict."""
+        return [(name, m, m.predictor) for name, m in self if m.predictor is not None]
+
     def task(self) -> str | None:
         """Return the task of all models; None if they differ or there is none."""
-        tasks = {m.predictor.published.header.task for _, m in self if m.predictor is not None}
+        tasks = {predictor.published.header.task for _, _, predictor in self._loaded}
         return tasks.pop() if len(tasks) == 1 else None
 
     def partitions(self, name: str | None, stream: str | None) -> list[int]:
@@ -174,12 +170,9 @@ class Models(Collector):
             When no model of the log is published, or there is none of this name.
 
         """
-        if name is not None:
-            _, predictor = self.chosen(name)
-            found = [predictor.published.header]
-        else:
-            found = [m.predictor.published.header for _, m in self if m.predictor is not None]
-        ours = [of_stream(each.positions, stream) for each in found if each.stream == stream]
+        found = [each for _, _, each in self._loaded] if name is None else [self.chosen(name)[1]]
+        headers = (each.published.header for each in found)
+        ours = [of_stream(each.positions, stream) for each in headers if each.stream == stream]
         if not ours and name is not None:
             raise HttpError(422, "model", f"model: {name} does not learn the log {stream}")
         if not ours:
@@ -195,7 +188,7 @@ class Models(Collector):
             When there are such learners, and no others.
 
         """
-        found = [m.predictor.published for _, m in self if m.predictor is not None]
+        found = (predictor.published for _, _, predictor in self._loaded)
         decoders = [each.decode for each in found if each.header.stream == stream]
         own = [each.mapping for each in decoders if each is not None]
         ids = ("id",) if any(record.key is not None for record in records) else ("id", None)
@@ -215,9 +208,9 @@ class Models(Collector):
         """
         behind = [
             sum(max(0, end - positions[p]) for p, end in ends.items() if p in positions)
-            for _, model in self
-            if model.predictor is not None and model.predictor.published.header.stream == stream
-            for positions in (of_stream(model.reached, stream),)
+            for _, model, predictor in self._loaded
+            if predictor.published.header.stream == stream
+            for positions in (of_stream(model.follower.reached, stream),)
         ]
         return max(behind, default=None)
 
@@ -237,10 +230,10 @@ class Models(Collector):
     def degraded(self) -> list[str]:
         """Return which models predict with a former version, as the newest can't be loaded."""
         return [
-            f"model {name} predicts with version {m.version}, published {m.age:,.0f} s ago: "
-            f"{m.problem}"
-            for name, m in self
-            if m.predictor is not None and m.problem is not None
+            f"model {name} predicts with version {model.version}, published "
+            f"{predictor.age:,.0f} s ago: {model.problem}"
+            for name, model, predictor in self._loaded
+            if model.problem is not None
         ]
 
     def collect(self) -> Iterator[Metric]:
@@ -258,10 +251,9 @@ class Models(Collector):
         )
         for name, model in self:
             failures.add_metric((name,), model.n_failures)
-            if model.predictor is not None:
-                age.add_metric((name,), model.age)
-                pinned = str(model.predictor.published.pinned).lower()
-                version.add_metric((name, pinned), model.version)
+        for name, model, predictor in self._loaded:
+            age.add_metric((name,), predictor.age)
+            version.add_metric((name, str(predictor.published.pinned).lower()), model.version)
         return iter((age, failures, version))
 
     def _none(self) -> str:

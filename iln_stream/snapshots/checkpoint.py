@@ -185,7 +185,7 @@ class Checkpoint:
         self._n_since += len(records)
         is_due = perf_counter() >= self._due or self._n_since >= self._every_events
         if is_due or self._saver.failed:
-            self._save_if_due()
+            self.idle()
 
     def move_to(self, positions: Positions) -> None:
         """Advance to these positions, past records that were never handed out."""
@@ -193,7 +193,10 @@ class Checkpoint:
 
     def idle(self) -> None:
         """Save if a checkpoint is due."""
-        self._save_if_due()
+        self._saver.check()
+        due = self._n_since >= self._every_events or (self._n_since and perf_counter() >= self._due)
+        if due and not self._saver.busy:
+            self._save()
 
     def finish(self, always: bool = False) -> None:
         """Save if a record came since the last checkpoint, or `always`; wait until it is stored."""
@@ -259,12 +262,6 @@ class Checkpoint:
         self._behind = behind
         self._n_since = 0
         self._due = perf_counter() + self._every_seconds
-
-    def _save_if_due(self) -> None:
-        self._saver.check()
-        due = self._n_since >= self._every_events or (self._n_since and perf_counter() >= self._due)
-        if due and not self._saver.busy:
-            self._save()
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the exported metrics, which show how much a crash would cost."""

@@ -180,23 +180,6 @@ def read_container(
         raise CorruptSnapshotError(f"its contents can't be read: {error}") from error
 
 
-def blocks_of(file: BinaryIO) -> list[str]:
-    """Return the names of the blocks that a snapshot refers to, from its first two lines.
-
-    Raises
-    ------
-    CorruptSnapshotError
-        When they can't be read.
-
-    """
-    _, header = file.readline(_LONGEST_FIRST_LINE), file.readline()
-    try:
-        names: list[str] = json.loads(header)["blocks"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise CorruptSnapshotError(f"its header can't be read: {error}") from error
-    return names
-
-
 def read_header(file: BinaryIO) -> dict[str, Any]:
     """Return the header of a file of a known format, without checking the file.
 

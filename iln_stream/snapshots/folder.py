@@ -22,7 +22,6 @@ from iln_stream.snapshots.file import (
     CorruptSnapshotError,
     Snapshot,
     Stored,
-    blocks_of,
     header_of,
     read_header,
 )
@@ -272,8 +271,8 @@ class SnapshotFolder:
         try:
             for place in self.places():
                 with open_stored(self.path / place.name) as file:
-                    needed.update(blocks_of(file))
-        except (OSError, CorruptSnapshotError):
+                    needed.update(read_header(file)["blocks"])
+        except (OSError, CorruptSnapshotError, KeyError, TypeError):
             return
         BlockFolder(self.path / _BLOCKS).remove_except(needed, spared)
 

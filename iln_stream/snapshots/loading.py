@@ -55,28 +55,6 @@ def save(model: Any, path: Path | str) -> None:
     write_whole(Path(path), lambda file: file.write(content), durably=False)
 
 
-def is_model_file(path: Path) -> bool:
-    """Return whether a file looks like one that `save` wrote; False if it can't be read."""
-    with suppress(OSError), open_stored(path) as file:
-        return file.read(len(_MAGIC)) == _MAGIC
-    return False
-
-
-def model_in(path: Path) -> Any:
-    """Return the model in a file that `save` wrote.
-
-    Raises
-    ------
-    StateError
-        When the file is damaged or another one, or its model of a release that is not read.
-
-    """
-    try:
-        return model_of(from_bytes(read_stored(path)))
-    except StateError as error:
-        raise StateError(f"{path}: {error}") from error
-
-
 def load(path: Path | str, *, allow_pickle: bool = False) -> Any:
     """Return the learner that a run or `iln_stream.save` has saved.
 
@@ -122,10 +100,15 @@ def load(path: Path | str, *, allow_pickle: bool = False) -> Any:
     True
 
     """
-    path = Path(path)
-    if path.is_file() and is_model_file(path):
-        return model_in(path)
-    return learner_at(path, allow_pickle)[0]
+    path, is_of_save = Path(path), False
+    with suppress(OSError), open_stored(path) as file:  # else `learner_at` says what is wrong
+        is_of_save = file.read(len(_MAGIC)) == _MAGIC
+    if not is_of_save:
+        return learner_at(path, allow_pickle)[0]
+    try:
+        return model_of(from_bytes(read_stored(path)))
+    except StateError as error:
+        raise StateError(f"{path}: {error}") from error
 
 
 def learner_at(path: Path, allow_pickle: bool) -> tuple[Any, Snapshot, Path]:

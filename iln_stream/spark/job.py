@@ -217,7 +217,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings, spark_settings = settings_of(sys.argv[1:] if arguments is None else arguments)
         logging.basicConfig(level=spark_settings.log_level.upper())
-        run(settings, spark_settings)
+        query, sink = start(settings, spark_settings)
+        try:
+            query.awaitTermination()
+        finally:
+            query.stop()
+            sink.close()
     except IlnError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -259,16 +264,6 @@ def settings_of(arguments: Sequence[str]) -> tuple[Settings, SparkSettings]:
 
 
 _WITHOUT_EFFECT = ("log_level", "log_format", "metrics_host", "metrics_port")
-
-
-def run(settings: Settings, spark_settings: SparkSettings) -> None:
-    """Run the job; see `main`."""
-    query, sink = start(settings, spark_settings)
-    try:
-        query.awaitTermination()
-    finally:
-        query.stop()
-        sink.close()
 
 
 def start(settings: Settings, spark_settings: SparkSettings) -> tuple["StreamingQuery", Any]:

@@ -37,8 +37,13 @@ class SparkKey:
         self._blocks = handle.getListState("blocks", _BLOCK)
 
     def meta(self) -> "Meta | None":
-        found = self._meta.get()
-        return None if found is None else meta_of(found)
+        if (found := self._meta.get()) is None:
+            return None
+        from iln_stream.spark.stored import Meta
+
+        positions, n, prior, digest, inline, n_blocks = found
+        inline = None if inline is None else bytes(inline)
+        return Meta(positions, n, bytes(prior), bytes(digest), inline, n_blocks)
 
     def learner(self) -> bytes:
         found = self._learner.get()
@@ -58,15 +63,6 @@ class SparkKey:
 
     def replace_blocks(self, blocks: Iterable[tuple[str, bytes]]) -> None:
         self._blocks.put(list(blocks))
-
-
-def meta_of(row: Iterable[Any]) -> "Meta":
-    """Return the small part of a key's state from a row of the store."""
-    from iln_stream.spark.stored import Meta
-
-    positions, n, prior, digest, inline, n_blocks = row
-    inline = None if inline is None else bytes(inline)
-    return Meta(positions, n, bytes(prior), bytes(digest), inline, n_blocks)
 
 
 class KeyedProcessor:

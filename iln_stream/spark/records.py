@@ -32,7 +32,7 @@ def in_order(records: Iterable[Record], learned: Mapping[int, int]) -> tuple[lis
     ([6, 7], 2)
 
     """
-    ordered = sorted(records, key=_position)
+    ordered = sorted(records, key=lambda record: (record.origin.partition, record.offset))
     last = dict(learned)
     new: list[Record] = []
     for record in ordered:
@@ -40,10 +40,6 @@ def in_order(records: Iterable[Record], learned: Mapping[int, int]) -> tuple[lis
             last[record.origin.partition] = record.offset
             new.append(record)
     return new, len(ordered) - len(new)
-
-
-def _position(record: Record) -> tuple[int, int]:
-    return record.origin.partition, record.offset
 
 
 class RecordList:

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 
 from iln_stream.errors import LostPlaceError, SinkError, SourceError
 from iln_stream.streams.addresses import Scheme
-from iln_stream.streams.base import Log, Record, Resume, Sink, Source, Start
+from iln_stream.streams.base import Log, Record, Resume, Source, Start
 from iln_stream.streams.sqlite import SqliteImporter
 from iln_stream.streams.sqlite.scheme import SqliteScheme
 
@@ -225,45 +225,24 @@ def export_records(
         progress.total = sum(log.lag or 0 for log in logs)
         parts = [_records(log) for log in logs]
         if target.is_log:
-            sinks = _Sinks(target, opened, per_partition=True)
-            _write(chain.from_iterable(parts), sinks, progress, to_lines=False)
+            _write(chain.from_iterable(parts), target, opened, progress)
         else:
             merged = merge(*parts, key=lambda record: record.timestamp or 0.0)
-            sinks = _Sinks(target, opened, per_partition=False)
-            _write(merged, sinks, progress, to_lines=True)
+            _write(merged, target, opened, progress)
     return progress
 
 
-class _Sinks:
-    """Sinks of a stream, opened when they are needed."""
-
-    def __init__(self, target: Scheme, opened: ExitStack, per_partition: bool) -> None:
-        self._target = target
-        self._opened = opened
-        self._per_partition = per_partition
-        self._sinks: dict[int, Sink] = {}
-        self.of(0)
-
-    def of(self, partition: int) -> Sink:
-        number = partition if self._per_partition else 0
-        if number not in self._sinks:
-            self._sinks[number] = self._target.sink(number)
-            self._opened.callback(self._sinks[number].close)
-        return self._sinks[number]
-
-    def flush(self) -> None:
-        for sink in self._sinks.values():
-            sink.flush()
-
-
 def _write(
-    records: Iterator[Record], sinks: _Sinks, progress: CopyProgress, *, to_lines: bool
+    records: Iterator[Record], target: Scheme, opened: ExitStack, progress: CopyProgress
 ) -> None:
+    to_lines = not target.is_log
+    sinks = {0: opened.enter_context(closing(target.sink()))}
     read: dict[int, int] = {}
     done = Counter[str]()
 
     def store() -> None:
-        sinks.flush()
+        for sink in sinks.values():
+            sink.flush()
         progress.positions.update(read)
         progress.n_records += done["written"]
         progress.n_without_value += done["without value"]
@@ -281,10 +260,11 @@ def _write(
             if to_lines and value is not None and b"\n" in value:
                 value = value.replace(b"\n", b" ")
                 done["with line breaks"] += 1
+            number = 0 if to_lines else record.origin.partition
+            if number not in sinks:
+                sinks[number] = opened.enter_context(closing(target.sink(number)))
             # A log stores records without a value, too.
-            sinks.of(record.origin.partition).write(
-                record.key, cast(bytes, value), record.timestamp
-            )
+            sinks[number].write(record.key, cast(bytes, value), record.timestamp)
             done["written"] += 1
         read[record.origin.partition] = record.offset + 1
         if done["written"] + done["without value"] >= _FLUSH_RECORDS:

@@ -3,6 +3,8 @@
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from typing import Any
 
 from iln_stream.errors import LostPlaceError, LostRecordsError
 from iln_stream.streams.base import Log, Record, Resume, Start, StreamPartition
@@ -158,6 +160,11 @@ class LogPartition(ABC):
         )
 
 
+def passed_on(path: str) -> Any:
+    """Return a property that is an attribute of an attribute, such as `_log.stream`."""
+    return property(attrgetter(path))
+
+
 class Selection:
     """A partition of a log that skips some offsets.
 
@@ -169,47 +176,21 @@ class Selection:
         Ranges of offsets to skip.
     """
 
+    stream: str = passed_on("_log.stream")
+    partitions: Sequence[int] = passed_on("_log.partitions")
+    topic_id: str | None = passed_on("_log.topic_id")
+    n_partitions: int = passed_on("_log.n_partitions")
+    positions: Mapping[StreamPartition, int] = passed_on("_log.positions")
+    ends: Mapping[StreamPartition, int] = passed_on("_log.ends")
+    exhausted: bool = passed_on("_log.exhausted")
+    lag: int | None = passed_on("_log.lag")
+    connected: bool = passed_on("_log.connected")
+
     def __init__(self, log: Log, skip: Sequence[range]) -> None:
         self._log = log
         self._skip = tuple(skip)
         self.skipped: list[range] = []  # offsets of existing records that were skipped so far
         self.n_read = 0  # number of records that were read so far, with those that were skipped
-
-    @property
-    def stream(self) -> str:
-        return self._log.stream
-
-    @property
-    def partitions(self) -> Sequence[int]:
-        return self._log.partitions
-
-    @property
-    def topic_id(self) -> str | None:
-        return self._log.topic_id
-
-    @property
-    def n_partitions(self) -> int:
-        return self._log.n_partitions
-
-    @property
-    def positions(self) -> Mapping[StreamPartition, int]:
-        return self._log.positions
-
-    @property
-    def ends(self) -> Mapping[StreamPartition, int]:
-        return self._log.ends
-
-    @property
-    def exhausted(self) -> bool:
-        return self._log.exhausted
-
-    @property
-    def lag(self) -> int | None:
-        return self._log.lag
-
-    @property
-    def connected(self) -> bool:
-        return self._log.connected
 
     def stop_here(self) -> None:
         self._log.stop_here()

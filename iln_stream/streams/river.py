@@ -91,7 +91,6 @@ class RiverScheme(Scheme):
 
     def source(self) -> Source:
         """Open the data set or the synthetic stream."""
-        self.check()
         return RiverDatasetSource(self._dataset(), stream=self.name, limit=self.options.limit)
 
     def _dataset(self) -> Any:

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import accumulate, groupby
 from math import inf
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from time import monotonic
 
 from iln_stream.streams.base import Log, Record, StreamPartition
 from iln_stream.streams.journal import Journal, PartitionRun
+from iln_stream.streams.log import passed_on
 
 
 def runs_by_time(times: Sequence[Sequence[float]], more: Sequence[bool]) -> list[tuple[int, int]]:
@@ -99,6 +100,9 @@ class Sequencer:
         it was written. Used only with labels.
     """
 
+    topic_id: str | None = passed_on("_events.topic_id")
+    n_partitions: int = passed_on("_events.n_partitions")
+
     def __init__(
         self,
         inputs: Sequence[Log],
@@ -109,7 +113,7 @@ class Sequencer:
         self._inputs = {StreamPartition(log.stream, log.partitions[0]): log for log in inputs}
         self._journal = journal
         self._again = deque(run for run in again if run.origin in self._inputs)
-        time_of = time_of or _written
+        time_of = time_of or attrgetter("timestamp")  # when it was written
         self._read_ahead = {origin: _ReadAhead(time_of) for origin in self._inputs}
         self._turn = deque(self._inputs)
         self._positions = {origin: log.positions[origin] for origin, log in self._inputs.items()}
@@ -121,14 +125,6 @@ class Sequencer:
         # those of the log of labels; None: there is none
         self.labels = PartitionedLog(labels) if labels else None
         self.partitions = self._events.partitions  # partitions of the first log
-
-    @property
-    def topic_id(self) -> str | None:
-        return self._events.topic_id
-
-    @property
-    def n_partitions(self) -> int:
-        return self._events.n_partitions
 
     @property
     def positions(self) -> Mapping[StreamPartition, int]:
@@ -297,24 +293,13 @@ class Sequencer:
 class PartitionedLog:
     """One log as the sum of its partitions."""
 
+    topic_id: str | None = passed_on("_first.topic_id")
+    n_partitions: int = passed_on("_first.n_partitions")  # of the topic
+
     def __init__(self, logs: Sequence[Log]) -> None:
-        self._logs = logs
+        self._logs, self._first = logs, logs[0]
+        self.stream = logs[0].stream  # name of the log
         self.partitions = tuple(log.partitions[0] for log in logs)
-
-    @property
-    def stream(self) -> str:
-        """Name of the log."""
-        return self._logs[0].stream
-
-    @property
-    def topic_id(self) -> str | None:
-        """Id of the topic."""
-        return self._logs[0].topic_id
-
-    @property
-    def n_partitions(self) -> int:
-        """Number of partitions of the topic."""
-        return self._logs[0].n_partitions
 
     @property
     def lag(self) -> int | None:
@@ -373,7 +358,3 @@ class _ReadAhead:
 def _has_more(log: Log) -> bool:
     """Whether a partition has records to fetch, as far as is known."""
     return bool(log.lag) and log.connected and not log.exhausted
-
-
-def _written(record: Record) -> float | None:
-    return record.timestamp

@@ -80,7 +80,10 @@ class KafkaPartition(LogPartition):
         stop_at: int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        start = require_start(topic, start)
+        if start is None:
+            raise SourceError(
+                f"start: choose where in topic {topic} to begin: earliest, latest or a time"
+            )
         super().__init__(topic, partition)
         self._look_at = monotonic() + _LOOK_EVERY_SECONDS
         self._connect(bootstrap, options or {})
@@ -141,7 +144,14 @@ class KafkaPartition(LogPartition):
         if topic_id not in (None, self.topic_id):
             raise self._not_the_same_log("was deleted and recreated")
         if n_partitions > self.n_partitions:
-            warn_of_new_partitions(self.stream, self.n_partitions, n_partitions)
+            warnings.warn(
+                f"topic {self.stream} has {n_partitions} partitions and had {self.n_partitions}: "
+                "events of one key may now be in another partition, and this run reads none of the "
+                "new ones; start it again, and it learns them from their beginning, unless "
+                "--partitions leaves them out",
+                IlnWarning,
+                stacklevel=2,
+            )
             self.n_partitions = n_partitions
 
 
@@ -150,26 +160,6 @@ def no_topic(topic: str, bootstrap: str) -> NoStreamError:
     return NoStreamError(
         f"there is no topic {topic!r} at {bootstrap}, or this run's user has no right to see it; "
         "create it, or fill it with `iln-stream replay`"
-    )
-
-
-def require_start(topic: str, start: Start | None) -> Start:
-    """Return the start; raise SourceError if it is None."""
-    if start is None:
-        raise SourceError(
-            f"start: choose where in topic {topic} to begin: earliest, latest or a time"
-        )
-    return start
-
-
-def warn_of_new_partitions(topic: str, n_before: int, n_now: int) -> None:
-    """Warn that keys may have moved to partitions that no learner reads."""
-    warnings.warn(
-        f"topic {topic} has {n_now} partitions and had {n_before}: events of one key may now be "
-        "in another partition, and this run reads none of the new ones; start it again, and it "
-        "learns them from their beginning, unless --partitions leaves them out",
-        IlnWarning,
-        stacklevel=2,
     )
 
 

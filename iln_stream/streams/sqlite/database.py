@@ -62,13 +62,6 @@ CREATE UNIQUE INDEX ids_{slot} ON records_{slot} (id) WHERE id IS NOT NULL;
 """
 
 
-def create_tables(connection: sqlite3.Connection) -> None:
-    """Create the tables of an empty file, in the open transaction."""
-    _execute(connection, _TABLES)
-    connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {VERSION}")
-
-
 def create_records(connection: sqlite3.Connection, slot: int) -> None:
     """Create the table of a partition's records: one table each, so that each grows at its end.
 
@@ -262,7 +255,9 @@ class Database:
         self._when_free("PRAGMA journal_mode = WAL")
         self.connection.execute("BEGIN IMMEDIATE")
         if not self._is_log():  # another process may have been faster
-            create_tables(self.connection)
+            _execute(self.connection, _TABLES)
+            self.connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            self.connection.execute(f"PRAGMA user_version = {VERSION}")
         self.connection.execute("COMMIT")
 
     def _make_folder(self) -> None:

@@ -7,7 +7,7 @@ from contextlib import closing
 from os.path import realpath  # unlike `Path.resolve`, no error for a link to itself
 from pathlib import Path
 
-from iln_stream.errors import SinkError, SourceError
+from iln_stream.errors import IlnError, SinkError, SourceError
 from iln_stream.streams.addresses import Scheme, StreamOptions
 from iln_stream.streams.base import Appender, Log, Sink, Source, Start, TransactionalSink
 from iln_stream.streams.sqlite.database import Database
@@ -62,9 +62,7 @@ class SqliteScheme(Scheme):
 
     def check(self) -> None:
         """Refuse options of other sources, and a wrong name."""
-        check_name(self.topic)
-        if not self.path.name or self.path.is_dir():
-            raise SourceError(f"{self.address}: give the path of a file, like sqlite:log.db")
+        self._check_name(SourceError)
         if self.options.limit is not None:
             raise SourceError("limit: a log has none; set stop_at_end instead")
 
@@ -90,34 +88,36 @@ class SqliteScheme(Scheme):
 
     def create(self, n_partitions: int) -> int:
         """Create the topic if it does not exist; return its number of partitions."""
-        self._check_output()
+        self._check_name()
         with closing(Database(self.path, create=True, error=SinkError)) as database:
             find_or_create_topic(database, self.topic, n_partitions)
         return len(self.partitions())
 
     def log(self, partition: int, start: Start | None, stop_at: int | None = None) -> Log:
         """Open a partition for reading, by default from its beginning."""
-        stop_at_end = self.options.stop_at_end
-        return self._open(partition, start, stop_at_end=stop_at_end, stop_at=stop_at)
+        return SqliteLog(
+            self.path, self.topic, self.name, partition,
+            start=start, stop_at_end=self.options.stop_at_end, stop_at=stop_at,
+        )  # fmt: skip
 
     def sink(self, partition: int = 0) -> Sink:
         """Open one partition for writing; create file and topic if necessary."""
-        self._check_output()
+        self._check_name()
         return SqliteSink(self.path, self.topic, partition)
 
     def partitioned_sink(self, n_partitions: int) -> Sink:
         """Open all partitions for writing; create the topic with so many if necessary."""
-        self._check_output()
+        self._check_name()
         return SqliteSink(self.path, self.topic, n_partitions=n_partitions)
 
     def appender(self) -> Appender:
         """Open the topic for appending; create file and topic if necessary."""
-        self._check_output()
+        self._check_name()
         return SqliteAppender(self.path, self.topic, self.name)
 
     def transactional_sink(self, source: Log, reader: str, kind: str = "") -> TransactionalSink:
         """Open the topic for writing, in transactions with the positions of `source`."""
-        self._check_output()
+        self._check_name()
         return SqliteTransactionalSink(
             self.path,
             self.topic,
@@ -130,7 +130,7 @@ class SqliteScheme(Scheme):
 
     def written(self) -> Source:
         """Open the partition that sinks write to, up to its current end."""
-        return self._open(0, "earliest", stop_at_end=True)
+        return SqliteLog(self.path, self.topic, self.name, start="earliest", stop_at_end=True)
 
     def sibling(self, suffix: str) -> str:
         """Return the address of the topic with this suffix, in the same file."""
@@ -140,20 +140,7 @@ class SqliteScheme(Scheme):
         """Return the address of the topic for dead letters."""
         return self.sibling("dead-letters")
 
-    def _open(
-        self,
-        partition: int,
-        start: Start | None,
-        *,
-        stop_at_end: bool = False,
-        stop_at: int | None = None,
-    ) -> SqliteLog:
-        return SqliteLog(
-            self.path, self.topic, self.name, partition,
-            start=start, stop_at_end=stop_at_end, stop_at=stop_at,
-        )  # fmt: skip
-
-    def _check_output(self) -> None:
-        check_name(self.topic, SinkError)
+    def _check_name(self, error: type[IlnError] = SinkError) -> None:
+        check_name(self.topic, error)
         if not self.path.name or self.path.is_dir():
-            raise SinkError(f"{self.address}: give the path of a file, like sqlite:log.db")
+            raise error(f"{self.address}: give the path of a file, like sqlite:log.db")

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -39,16 +40,19 @@ class Ends:
         self._version: int | None = None  # data version at which these were read
         self._unsure = True  # whether a transaction began and did not end well
 
-    def now(self, connection: Connection) -> list[Partition]:
-        """Return the partitions as they are in the open transaction."""
-        version = self._database.data_version
-        if self._unsure or version != self._version:
-            self._partitions = partitions_of(connection, self.topic.number)
-            path, name = self._database.path, self.topic.name
-            self._retention = require_topic(connection, path, name).retention
-            self._version = version
-        self._unsure = True
-        return self._partitions
+    @contextmanager
+    def writing(self) -> Iterator[tuple[Connection, list[Partition]]]:
+        """Begin a transaction to write; yield it, and the partitions as they are in it."""
+        with self._database.write() as connection:
+            version = self._database.data_version
+            if self._unsure or version != self._version:
+                self._partitions = partitions_of(connection, self.topic.number)
+                path, name = self._database.path, self.topic.name
+                self._retention = require_topic(connection, path, name).retention
+                self._version = version
+            self._unsure = True
+            yield connection, self._partitions
+        self._unsure = False
 
     def store(self, connection: Connection, partition: Partition, rows: Sequence[Row]) -> None:
         """Add records, and delete some that the topic's retention does not keep."""
@@ -56,10 +60,6 @@ class Ends:
         # More than were added, so that retention keeps up without a long transaction.
         delete_old(connection, partition, self._retention, 2 * len(rows) + 100)
         self._partitions[partition.number] = partition
-
-    def committed(self) -> None:
-        """Note that the transaction was committed, so that the known ends are right."""
-        self._unsure = False
 
 
 _LARGEST = 10_000
@@ -97,8 +97,8 @@ class SqliteSink:
         self._failed: SinkError | None = None
         try:
             self._ends = Ends(self._database, topic, n_partitions)
-            with self._database.write() as connection:
-                n = len(self._ends.now(connection))
+            with self._ends.writing() as (_, partitions):
+                n = len(partitions)
             if partition >= n:
                 raise SinkError(
                     f"topic {topic} of {path} has {n} partitions, and no partition {partition}: "
@@ -144,9 +144,8 @@ class SqliteSink:
                 return
             self._last = time.monotonic()
             try:
-                with self._database.write() as connection:
-                    self._store(connection)
-                self._ends.committed()
+                with self._ends.writing() as (connection, partitions):
+                    self._store(connection, partitions)
             except SinkError as error:
                 self._failed = error
                 raise
@@ -173,9 +172,8 @@ class SqliteSink:
         self._n_waiting += 1
         self._n_bytes += len(value or b"")  # copies of logs have records without a value
 
-    def _store(self, connection: Connection) -> None:
+    def _store(self, connection: Connection, partitions: Sequence[Partition]) -> None:
         """Store the messages, in the open transaction."""
-        partitions = self._ends.now(connection)
         for number, rows in self._waiting.items():
             self._ends.store(connection, partitions[number], rows)
 
@@ -225,8 +223,7 @@ class SqliteAppender(_Writer):
         """
         if not records:
             return []
-        with self._database.write() as connection:
-            partitions = self._ends.now(connection)
+        with self._ends.writing() as (connection, partitions):
             rows: list[list[Row]] = [[] for _ in partitions]
             known: dict[str | bytes, Appended] = {}
             found: list[Appended] = []
@@ -251,7 +248,6 @@ class SqliteAppender(_Writer):
             for partition, new in zip(partitions, rows, strict=True):
                 if new:
                     self._ends.store(connection, partition, new)
-        self._ends.committed()
         return found
 
     def _number(self, chosen: int | None, key: str | None, n: int) -> int:
@@ -350,9 +346,12 @@ class SqliteImporter(_Writer):
     def position(self, partition: int) -> int | None:
         """Return where to go on in a partition of the other stream; None: at its beginning."""
         with self._database.read() as connection:
-            row = connection.execute(
-                f"SELECT next_offset FROM committed {_WHERE}", (*self._key, partition)
-            ).fetchone()
+            return self._position(connection, partition)
+
+    def _position(self, connection: Connection, partition: int) -> int | None:
+        row = connection.execute(
+            f"SELECT next_offset FROM committed {_WHERE}", (*self._key, partition)
+        ).fetchone()
         return None if row is None else int(row[0])
 
     def append(
@@ -377,16 +376,12 @@ class SqliteImporter(_Writer):
             When another process imports the same stream, or nothing could be stored.
 
         """
-        with self._database.write() as connection:
-            found = connection.execute(
-                f"SELECT next_offset FROM committed {_WHERE}", (*self._key, partition)
-            ).fetchone()
-            if (None if found is None else found[0]) != begin:
+        with self._ends.writing() as (connection, partitions):
+            if self._position(connection, partition) != begin:
                 raise SinkError(
                     f"{self._database.path}: another process does the same import of "
                     f"{self._source}: let one of them finish"
                 )
-            partitions = self._ends.now(connection)
             rows: list[list[Row]] = [[] for _ in partitions]
             for record in records:
                 assert not isinstance(record.payload, dict)
@@ -402,7 +397,6 @@ class SqliteImporter(_Writer):
                 "INSERT OR REPLACE INTO committed VALUES (?, ?, ?, ?, 0, ?)",
                 (*self._key, partition, end),
             )
-        self._ends.committed()
 
     def forget(self) -> None:
         """Forget how far the other stream was read, so that it begins anew."""
@@ -486,10 +480,10 @@ class SqliteTransactionalSink(SqliteSink):
             self._read[partition] = offset + 1
             self.flush_if_due()
 
-    def _store(self, connection: Connection) -> None:
+    def _store(self, connection: Connection, partitions: Sequence[Partition]) -> None:
         for partition, epoch in self._epochs.items():
             self._check_epoch(connection, partition, epoch)
-        super()._store(connection)
+        super()._store(connection, partitions)
         connection.executemany(
             f"UPDATE committed SET next_offset = ? {_WHERE}",
             [(offset, *self._key, partition) for partition, offset in self._read.items()],
