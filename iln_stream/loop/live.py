@@ -149,9 +149,10 @@ _Point: TypeAlias = tuple[int, int, tuple[float, ...]]
 _NAN = float("nan")
 
 
-RECENT_STRIDE = 128
-RECENT_POINTS = 80
-"""Points of the recent curves: they cover the last 10,000 steps."""
+RECENT_STRIDE = 256
+RECENT_POINTS = 40
+"""Points of the recent curves: they cover the last 10,000 steps. Errors are those of a window of
+steps, which changes slowly; a point takes as long as forty steps."""
 
 
 class SampledCurves:
@@ -486,7 +487,7 @@ class LiveModel(Listener):
         self.n = state["n"]
         self._curves.restore(state["curves"])
         self._recent.due = self.n - self.n % RECENT_STRIDE + RECENT_STRIDE
-        if "recent" in state:  # since release 0.3
+        if state.get("recent", {}).get("stride") == RECENT_STRIDE:  # none, or another, before 0.3
             self._recent.restore(state["recent"])
         self._due = min(self._curves.due, self._recent.due)
         self._steps.extend(state["steps"])

@@ -217,7 +217,7 @@ def _rounded(value: float | None, digits: int) -> float | None:
 
 _STEPS = 256
 _MOMENTS = 600
-_RECENT_POINTS = 80
+_RECENT_POINTS = 40
 
 _WHOLE = (
     *("contenders", "metrics", "dead_letters", "checkpoints", "worst_series", "commands"),

@@ -161,13 +161,13 @@ def test_curves_of_classes_before_one_is_known():
     watched = ModelMetrics(linear_model.LogisticRegression(), ListSource([]), "m", CLASSES, 10)
     live = LiveModel(watched)
     live.about = About("classification", "file.jsonl", "linear", "v1")
-    for n in range(128):
+    for n in range(256):
         step = Step(LIST, n, None, 60.0 * n, {}, "low", {}, 0.0)
         watched.on_step(step)
         live.on_step(step)
     found = live.data(0)
     assert found["curves"]["series"]["step"].keys() == {"time"}
-    assert found["recent"]["serials"] == [128]
+    assert found["recent"]["serials"] == [256]
     assert found["calibration"] is None
 
 
