@@ -27,15 +27,14 @@ class Feed:
     def __init__(self, bootstrap: str, topic: str) -> None:
         self._writer = TransactionalWriter(bootstrap)
         self._topic = topic
-        self.n_sent = 0
-        self.last_offset = -1
+        self._n_sent = 0
 
     def send(self, count: int) -> None:
         """Append `count` more events."""
-        for numbers in chunks(range(self.n_sent, self.n_sent + count), _TRANSACTION):
-            self.last_offset = self._writer.commit(self._topic, map(event, numbers))[-1]
+        for numbers in chunks(range(self._n_sent, self._n_sent + count), _TRANSACTION):
+            self._writer.commit(self._topic, map(event, numbers))
             self._writer.abort(self._topic, map(event, numbers[:7]))
-        self.n_sent += count
+        self._n_sent += count
 
     def close(self) -> None:
         """Close the producer."""
