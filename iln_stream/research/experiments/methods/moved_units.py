@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from iln_stream.features.base import Array
 
 MEMORY = 2048
 """Events that gradients and refits draw on: as many as `RandomFeatureRidge` redraws from."""
