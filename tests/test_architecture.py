@@ -201,13 +201,7 @@ def test_no_import_circle():
 @pytest.mark.parametrize(
     ("extra", "only"),
     [
-        (
-            "matplotlib",
-            {
-                "iln_stream.research.experiments.picture",
-                "iln_stream.figures",
-            },
-        ),
+        ("matplotlib", {"iln_stream.figures"}),
         ("onnx", {"iln_stream.learners.frozen.onnx_model"}),
     ],
 )
