@@ -671,12 +671,10 @@ class Contest(RestorableLearner, Generic[P]):
         return (*contest_metrics(self), *map(self._current, self._reported()))
 
     def _found_reporter(self) -> Any:
-        learner = self.contenders.get(self._reporter) if self._reporter is not None else None
-        return find_reporter(learner)
+        return find_reporter(self.contenders.get(self._reporter or ""))
 
     def _reported(self) -> Sequence[MetricSpec]:
-        learner = self.contenders.get(self._reporter) if self._reporter is not None else None
-        return () if learner is None else find_metrics(learner)
+        return find_metrics(self.contenders.get(self._reporter or ""))
 
     def _current(self, spec: MetricSpec) -> MetricSpec:
         """Return a metric that is read from the learner that has the name then."""
