@@ -384,7 +384,9 @@ NAME = "keyed"
 
 def exercise_keys() -> None:
     """Let a model by key predict and learn, read a key's effects, and aggregate its events."""
-    learner = KeyedRegressor("key", _Nothing())
+    from river import dummy, stats
+
+    learner = KeyedRegressor("key", dummy.StatisticRegressor(stats.Mean()))
     for t in range(3):
         x: dict[str, Any] = {"key": "a", "b": float(t)}
         learner.predict_one(x)
@@ -395,13 +397,3 @@ def exercise_keys() -> None:
     for t in range(2):
         made({}, {}, float(t))
         made.accept()
-
-
-class _Nothing(base.Regressor):
-    """A global model that compiles nothing."""
-
-    def predict_one(self, x: Any) -> float:
-        return 0.0
-
-    def learn_one(self, x: Any, y: float) -> None:
-        pass
