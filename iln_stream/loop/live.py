@@ -341,9 +341,7 @@ class LiveModel(Listener):
     """
 
     def __init__(
-        self,
-        watched: ModelMetrics,
-        specs: Callable[[], Sequence[MetricSpec]] | None = None,
+        self, watched: ModelMetrics, specs: Callable[[], Sequence[MetricSpec]] | None = None
     ) -> None:
         self._watched = watched
         self._specs = specs or watched.metrics

@@ -70,8 +70,7 @@ def test_keys_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str) -> Non
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("kind", "case"),
-    [*(("embedded", case) for case in CASES), ("kafka", "infinite-layer, count")],
+    ("kind", "case"), [*(("embedded", case) for case in CASES), ("kafka", "infinite-layer, count")]
 )
 def test_late_labels_survive_kills(make_log: MakeLog, tmp_path: Path, kind: str, case: str) -> None:
     """A learner that is killed while events and labels wait for each other publishes, writes to the

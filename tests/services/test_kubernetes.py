@@ -152,11 +152,7 @@ def curl(number: int, url: str, folder: Path) -> Any:
     line = re.findall(r"^ *(curl .*)$", PAGE, re.MULTILINE)[number]
     command = line.replace("http://127.0.0.1:8080", url).replace("curl ", "curl --noproxy '*' ", 1)
     done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        timeout=60,
-        check=True,
+        ["bash", "-c", command], cwd=folder, stdout=subprocess.PIPE, timeout=60, check=True
     )
     return json.loads(done.stdout)
 

@@ -135,8 +135,7 @@ def test_a_replay_publishes_nothing(path):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"topic_id": "u"}, {"configuration": "d"}, {"stream": "other"}, {"resumable": False}],
+    "change", [{"topic_id": "u"}, {"configuration": "d"}, {"stream": "other"}, {"resumable": False}]
 )
 def test_what_a_run_does_not_continue(path, change):
     """A run with another topic or configuration starts over, and so do its versions' contents; the

@@ -235,9 +235,7 @@ class KeyedRegressor(RestorableLearner, base.Regressor):
             common.learn(rest, y - float(scratch[loops.OUT, loops.CORRECTION]))
 
     def _seen(
-        self,
-        x: Mapping[Any, float],
-        begin: Callable[[Mapping[Any, float]], None] | None = None,
+        self, x: Mapping[Any, float], begin: Callable[[Mapping[Any, float]], None] | None = None
     ) -> _Seen:
         """Return what is known of an event; one that is learned was mostly just predicted.
 

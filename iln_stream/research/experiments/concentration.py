@@ -122,10 +122,7 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
     figures = {
         "tails": tails,
         "lemma_2": _lemma_2(),
-        "counter_example": {
-            "tail": exact_sign_tail(1, 0.9),
-            "printed": printed_bound(1, 0.9),
-        },
+        "counter_example": {"tail": exact_sign_tail(1, 0.9), "printed": printed_bound(1, 0.9)},
         "budget": budget.figures(),
     }
     settings = {"full": full, "seeds": seeds, "estimates": n, "draws": list(DRAWS)}

@@ -45,10 +45,7 @@ def streams(T: int, seed: int) -> dict[str, Stream]:
     beta = L[:20].T @ rng.standard_normal(20)
     smooth = L @ (beta / np.linalg.norm(beta)) + rng.normal(0.0, 0.2, T)
     coins = rng.choice([-1.0, 1.0], T)
-    return {
-        "smooth": Stream(X, np.clip(smooth, -1.0, 1.0), L),
-        "coins": Stream(X, coins, L),
-    }
+    return {"smooth": Stream(X, np.clip(smooth, -1.0, 1.0), L), "coins": Stream(X, coins, L)}
 
 
 Schedule = Callable[[float, int, int], float]
@@ -167,11 +164,7 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
                 for name, way in WAYS.items():
                     progress(f"seed {seed}: {kind}, B = {B:g}, {name}")
                     _measure(regrets, (kind, B, name), way, stream, best, seed)
-    figures = {
-        "runs": regrets.summary(),
-        "variance": VARIANCE,
-        "n_shrinks": regrets.n_shrinks,
-    }
+    figures = {"runs": regrets.summary(), "variance": VARIANCE, "n_shrinks": regrets.n_shrinks}
     settings = {"full": full, "seeds": seeds, "horizons": list(horizons), "q": FAMILY.q}
     return Result("regret", settings, figures, _notes(figures), _draw)
 

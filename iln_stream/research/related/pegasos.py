@@ -54,11 +54,7 @@ class Pegasos(base.Classifier):
     """
 
     def __init__(
-        self,
-        lam: float = 1e-3,
-        batch: int = 1,
-        project: bool = False,
-        intercept: bool = False,
+        self, lam: float = 1e-3, batch: int = 1, project: bool = False, intercept: bool = False
     ) -> None:
         require_positive(lam=lam)
         require_counts(batch=batch)

@@ -31,10 +31,7 @@ def events(n, seed=0):
     rng = np.random.default_rng(seed)
     for _ in range(n):
         a, b, c = rng.normal(size=3)
-        yield (
-            {"a": 20 + 3 * a, "b": 0.01 * b, "c": c},
-            50 + 10 * math.tanh(a - b) + rng.normal(),
-        )
+        yield ({"a": 20 + 3 * a, "b": 0.01 * b, "c": c}, 50 + 10 * math.tanh(a - b) + rng.normal())
 
 
 def learned(model, n=400):
