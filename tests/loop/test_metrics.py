@@ -60,24 +60,20 @@ class Run(NamedTuple):
     registry: CollectorRegistry
     recorder: Recorder
     learner: Any
-    labels: dict[str, str]
 
     def value(self, name, **more):
-        return self.registry.get_sample_value(name, {**self.labels, **more})
+        return self.registry.get_sample_value(name, {"model": "iln", "partition": "0", **more})
 
     def error(self, measure, over):
         return self.value("iln_error", measure=measure, over=over, of="model")
 
 
-def learn(learner, pairs, *, metrics=None, registry=None, model="iln", partition=0, limit=None):
-    registry = registry or CollectorRegistry()
-    metrics = metrics or Metrics(registry, WINDOW)
-    source = RiverDatasetSource(pairs, model, limit)
-    source.partitions = (partition,)
-    watched = metrics.watch(learner, source, model)
+def learn(learner, pairs):
+    registry, source = CollectorRegistry(), RiverDatasetSource(pairs, "iln")
+    watched = Metrics(registry, WINDOW).watch(learner, source, "iln")
     recorder = Recorder(learner)
     PrequentialLoop(source, learner, [watched, recorder]).run()
-    return Run(registry, recorder, learner, {"model": model, "partition": str(partition)})
+    return Run(registry, recorder, learner)
 
 
 def friedman(n, seed=1):

@@ -18,11 +18,6 @@ from iln_stream.snapshots.publisher import Publisher
 from iln_stream.streams import StreamPartition
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "models" / "events-all.model"
-
-
 def model():
     return InfiniteLayerRegressor(profile="fast", seed=1)
 

@@ -13,11 +13,6 @@ from iln_stream.streams import StreamPartition
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "models" / "events-all.model"
-
-
-@pytest.fixture
 def publish(path):
     """Return a function that learns an event for each of n versions, whose age it decides."""
     learner = InfiniteLayerRegressor(profile="fast", seed=1)
