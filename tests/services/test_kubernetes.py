@@ -14,7 +14,7 @@ from support.kafka_topics import create_topic
 from support.running_api import eventually
 from support.running_command import Command
 from support.secured_kafka import PASSWORD, secured_broker
-from support.web import DIRECT
+from support.web import answers
 
 from iln_stream.service import Settings
 from iln_stream.serving.server import STOP_SECONDS
@@ -202,12 +202,3 @@ def test_both_processes_run_with_these_settings(tmp_path: Path, config: Path) ->
             assert abs(predicted["y_pred"]) < 1e6
             assert (learner.terminate(), api.terminate()) == (0, 0)
         assert PASSWORD not in learner.said + api.said
-
-
-def answers(url: str) -> bool:
-    """Whether a probe answers 200."""
-    try:
-        with DIRECT.open(url, timeout=10):
-            return True
-    except OSError:
-        return False
