@@ -53,11 +53,6 @@ def written(parts: Iterable[ContenderToken]) -> Token:
     return np.array(numbers)
 
 
-def is_of_contest(token: Any) -> bool:
-    """Return whether a token is that of a contest, not one of a learner's own."""
-    return np.ndim(token) == 1 and len(token) > 0 and token[0] == _CODE
-
-
 def read(token: Token) -> dict[int, ContenderToken]:
     """Return a token's parts by the contenders' serial numbers.
 
@@ -394,8 +389,8 @@ class Contest(RestorableLearner, Generic[P]):
             self._learn_on(xs, y, label, w, seen, own)
 
     def _parts(self, token: Any) -> dict[int, ContenderToken]:
-        if is_of_contest(token):
-            return read(token)
+        if np.ndim(token) == 1 and len(token) > 0 and token[0] == _CODE:
+            return read(token)  # else it is a learner's own
         first = self._contenders[0]
         return {
             first.serial: ContenderToken(first.serial, [], token if first.takes_token else None)

@@ -163,7 +163,10 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
                 best = {T: least_loss(stream.L[:T], stream.y[:T], B) for T in covered}
                 for name, way in WAYS.items():
                     progress(f"seed {seed}: {kind}, B = {B:g}, {name}")
-                    _measure(regrets, (kind, B, name), way, stream, best, seed)
+                    whole = None if way.fresh else losses(stream, B, way, seed)
+                    for T, least in best.items():
+                        done = whole or losses(stream.first(T), B, way, seed)
+                        regrets.add((kind, B, name), T, least, done)
     figures = {"runs": regrets.summary(), "variance": VARIANCE, "n_shrinks": regrets.n_shrinks}
     settings = {"full": full, "seeds": seeds, "horizons": list(horizons), "q": FAMILY.q}
     return Result("regret", settings, figures, _notes(figures), _draw)
@@ -211,23 +214,6 @@ class _Regrets:
 def by_seed(by_T: Mapping[int, Sequence[float]]) -> list[list[float]]:
     """Return the values of each seed, by T."""
     return [list(values) for values in zip(*by_T.values(), strict=True)]
-
-
-def _measure(
-    regrets: _Regrets,
-    key: tuple[str, float, str],
-    way: Way,
-    stream: Stream,
-    best: Mapping[int, float],
-    seed: int,
-) -> None:
-    if way.fresh:
-        for T, least in best.items():
-            regrets.add(key, T, least, losses(stream.first(T), key[1], way, seed))
-        return
-    done = losses(stream, key[1], way, seed)
-    for T, least in best.items():
-        regrets.add(key, T, least, done)
 
 
 def _notes(figures: Mapping[str, Any]) -> list[str]:

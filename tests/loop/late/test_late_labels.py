@@ -226,14 +226,8 @@ def test_a_record_lets_so_many_expire():
     for n_later, n_expired in ((15, 0), (16, 100), (17, 200), (18, 250)):
         _, late = run(Recording(), *at(0.0, *first), *later(1e5, n_later), **more)
         assert late.n_expired["age"] == n_expired
-    heard, late = run(
-        Recording(),
-        *at(0.0, *first),
-        *later(1e5, 16),
-        *at(1e5, label("249")),
-        *later(2e5, 2),
-        **more,
-    )
+    records = *at(0.0, *first), *later(1e5, 16), *at(1e5, label("249")), *later(2e5, 2)
+    heard, late = run(Recording(), *records, **more)
     assert (late.n_expired["age"], heard.steps[266].event_id, heard.steps[266].y) == (249, "249", 7)
     assert [letter.offset for letter in heard.letters] == list(range(249))
 
