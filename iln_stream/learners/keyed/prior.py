@@ -134,9 +134,7 @@ class LearningPrior(KeyPrior):
             return
         fresh = [name for name in x if name not in self._known]
         # By type first: names of different types have no order among themselves.
-        fresh.sort(
-            key=lambda name: (isinstance(name, str) and "=" in name, type(name).__name__, name)
-        )
+        fresh.sort(key=lambda name: (_is_category(name), type(name).__name__, name))
         fresh = fresh[: self.slopes - len(self.names)]
         from iln_stream.kernels.columns import no_statistics
 
@@ -270,3 +268,7 @@ def checked(value: Any, name: Any) -> float:
         what = "y" if name is None else f"x[{name!r}]"
         raise ValueError(f"{what} is {value!r}: it must be a finite number")
     return number
+
+
+def _is_category(name: Any) -> bool:
+    return isinstance(name, str) and "=" in name
