@@ -10,7 +10,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from iln_stream.loop.late_labels import RecordClock
-from iln_stream.loop.pending import Pending, PendingStore, expired_metric
+from iln_stream.loop.pending import Pending, PendingStore
 from iln_stream.loop.step import Step
 from iln_stream.records import DeadLetter, Example, MalformedError
 from iln_stream.records.series import MOST_SERIES
@@ -454,8 +454,13 @@ class Forecasts:
         )
         return (
             *self._store.metrics(),
-            expired_metric(
-                "missing (the value that was forecast) or count", lambda: dict(self.n_expired)
+            MetricSpec(
+                "iln_pending_expired_total",
+                "counter",
+                "Events that expired before their label came, by reason: missing (the value that "
+                "was forecast) or count.",
+                lambda: dict(self.n_expired),
+                "reason",
             ),
             *((of_series,) if self.several and self._classes is None else ()),
         )

@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from iln_stream.errors import IlnWarning, StateError
-from iln_stream.loop.pending import Pending, PendingStore, expired_metric, refused_labels_metric
+from iln_stream.loop.pending import Pending, PendingStore, refused_labels_metric
 from iln_stream.loop.step import Step
 from iln_stream.records import DeadLetter, Example, MalformedError, payload_bytes
 from iln_stream.reporting import MetricSpec
@@ -567,8 +567,13 @@ class LateLabels:
     def metrics(self) -> Sequence[MetricSpec]:
         return (
             *self._store.metrics(),
-            expired_metric(
-                "age, count, or replaced by an event with the same id", lambda: dict(self.n_expired)
+            MetricSpec(
+                "iln_pending_expired_total",
+                "counter",
+                "Events that expired before their label came, by reason: age, count, or "
+                "replaced by an event with the same id.",
+                lambda: dict(self.n_expired),
+                "reason",
             ),
             refused_labels_metric("no_event", lambda: self.n_without_event),
         )

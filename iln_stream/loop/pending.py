@@ -30,17 +30,6 @@ def refused_labels_metric(reason: str, read: Callable[[], int]) -> MetricSpec:
     )
 
 
-def expired_metric(reasons: str, read: Callable[[], dict[Any, float]]) -> MetricSpec:
-    """Return the metric of events that expired, by reason."""
-    return MetricSpec(
-        "iln_pending_expired_total",
-        "counter",
-        f"Events that expired before their label came, by reason: {reasons}.",
-        read,
-        "reason",
-    )
-
-
 class Pending(NamedTuple):
     """What is known of an event that waits for its label."""
 
