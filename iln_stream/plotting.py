@@ -112,8 +112,7 @@ def _row(given: Any) -> Row:
         )
     if unknown := set(given) - set(_KEYS):
         raise IlnError(f"a row has {', '.join(_KEYS)}, but not {', '.join(map(str, unknown))}")
-    y_pred, probabilities = given["y_pred"], given.get("probabilities")
-    y = given.get("y")
+    y_pred, y, probabilities = given["y_pred"], given.get("y"), given.get("probabilities")
     return Row(
         y_pred,
         None if _is_missing(y) else y,
@@ -618,20 +617,14 @@ def _draw_errors(kit: Any, axes: Any, columns: PredictionColumns, window: int, a
         axes.text(0.5, 0.5, "no labels, so no errors", ha="center", transform=axes.transAxes)
         axes.set(xticks=[], yticks=[])
         return
+    baseline = f"if the {columns.baseline} were predicted"
     curves = [
         (f"over the latest {window:,}", mean_of_latest(columns.errors, window), kit.SKY, "-", 1.0),
         ("over all so far", mean_so_far(columns.errors), kit.BLUE, "-", 2.0),
-        (
-            f"if the {columns.baseline} were predicted",
-            mean_so_far(columns.baseline_errors),
-            kit.GREY,
-            "--",
-            1.4,
-        ),
+        (baseline, mean_so_far(columns.baseline_errors), kit.GREY, "--", 1.4),
     ]
     begin = min(_FROM_LABEL, len(columns.labelled) // 2)
-    points = np.linspace(begin, len(columns.labelled) - 1, _MOST_POINTS).astype(int)
-    points = np.unique(points)
+    points = np.unique(np.linspace(begin, len(columns.labelled) - 1, _MOST_POINTS).astype(int))
     lowest = np.inf
     for label, means, colour, dashes, width in curves:
         means = means[points]

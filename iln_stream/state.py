@@ -347,9 +347,7 @@ def pack(
 
 
 def unpack(
-    arrays: Mapping[str, NDArray[Any]],
-    text: str,
-    load: Callable[[str], NDArray[Any]] | None = None,
+    arrays: Mapping[str, NDArray[Any]], text: str, load: Callable[[str], NDArray[Any]] | None = None
 ) -> StateDict:
     """Return the state from the output of `pack`. Zero-dimensional arrays become numpy scalars.
 

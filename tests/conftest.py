@@ -19,17 +19,8 @@ settings.register_profile("quick", deadline=None, max_examples=25)  # of `make t
 settings.load_profile("untimed")
 
 _LONG = {
-    *("bits", "chaos", "demo", "jit", "page", "services", "site", "warm"),
-    *(
-        "end_to_end",
-        "failures",
-        "pages",
-        "two_topics",
-        "healer",
-        "kafka",
-        "endurance",
-        "worker_processes",
-    ),
+    *("bits", "chaos", "demo", "jit", "page", "services", "site", "warm", "end_to_end", "failures"),
+    *("pages", "two_topics", "healer", "kafka", "endurance", "worker_processes"),
 }
 """Files and folders whose tests take long or wait. They come first, so that at the end no process
 is alone with one of them."""

@@ -47,7 +47,7 @@ THIRD_PARTIES = {
     "pyspark": {"spark"},
     "rich": {"cli", "loop", "service"},
     "river": {
-        *("cli", "learners", "records", "research", "service", "snapshots", "spark", "streams"),
+        *("cli", "learners", "records", "research", "service", "snapshots", "spark", "streams")
     },
     "simpleeval": {"records"},
     "starlette": {"serving"},
@@ -200,16 +200,7 @@ def test_no_import_circle():
 
 @pytest.mark.parametrize(
     ("extra", "only"),
-    [
-        (
-            "matplotlib",
-            {
-                "iln_stream.research.experiments.picture",
-                "iln_stream.figures",
-            },
-        ),
-        ("onnx", {"iln_stream.learners.frozen.onnx_model"}),
-    ],
+    [("matplotlib", {"iln_stream.figures"}), ("onnx", {"iln_stream.learners.frozen.onnx_model"})],
 )
 def test_all_works_without_its_extras(extra, only):
     """Each optional dependency is imported by these modules, and they only on use."""

@@ -194,10 +194,7 @@ def quoted(row: str, text: str) -> float:
 
 @pytest.mark.parametrize(
     ("title", "kinds"),
-    [
-        ("Dead letters", ("MalformedError", "letter", "_letter")),
-        ("Warnings", ("warn", "_warn")),
-    ],
+    [("Dead letters", ("MalformedError", "letter", "_letter")), ("Warnings", ("warn", "_warn"))],
 )
 def test_messages_without_a_remedy_have_a_row(title: str, kinds: tuple[str, ...]) -> None:
     """Each reason of a dead letter and each warning says what to do, or the page says it: a row

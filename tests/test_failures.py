@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chaos.logs import arguments, published
-from chaos.stream import Feed
+from chaos.learner_kills import send, values_of
+from chaos.logs import KafkaLog
+from chaos.stream import event
 from kafka import KafkaAdminClient, KafkaProducer
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
@@ -28,27 +29,24 @@ def handled(n: int) -> Callable[[dict[str, float]], bool]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "client", ["kafka-python", pytest.param("confluent", marks=pytest.mark.thorough)]
-)
+@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
 def test_partitions_added_while_running(
-    broker: KafkaBroker, start: Start, tmp_path: Path, client: str
+    broker: KafkaBroker, log: KafkaLog, start: Start, tmp_path: Path, client: str
 ) -> None:
     """Records of new partitions are not lost silently: a metric counts the partitions, the log
     says what to do, and the next start learns them from their beginning."""
-    topic = create_topic(broker.bootstrap)
     record = (None, b'{"x": {"a": 1}, "y": 2}')
     often = ("--kafka-options", '{"metadata_max_age_ms": 500}', "--kafka-client", client)
-    run = (*arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p"), *often)
+    run = (*log.arguments(tmp_path / "s", "p"), *often)
     running = start(*run)
-    produce(broker.bootstrap, topic, [record] * 10)
+    log.send([record] * 10)
     running.wait_for_metrics(lambda now: now["iln_events_total"] == 10)
     with KafkaAdminClient(bootstrap_servers=broker.bootstrap) as admin:
-        admin.create_partitions({topic: 3})
+        admin.create_partitions({log.name: 3})
     running.wait_for_metrics(lambda now: now["iln_new_partitions"] == 2)
     running.wait_until_it_says("has 3 partitions and had 1")
     running.wait_until_it_says("start it again")
-    produce(broker.bootstrap, topic, [record] * 5, partition=2)
+    produce(broker.bootstrap, log.name, [record] * 5, partition=2)  # a new client: it sees them
     assert running.terminate() == 0
     again = start(*run)
     again.wait_for_metrics(lambda now: now["iln_events_total"] == 15)
@@ -56,69 +54,60 @@ def test_partitions_added_while_running(
 
 
 @pytest.fixture
-def fed(broker: KafkaBroker, topic: str) -> Iterator[Feed]:
-    """Feeds the topic, with aborted transactions."""
-    feed = Feed(broker.bootstrap, topic)
-    yield feed
-    feed.close()
+def log(make_log: Callable[..., KafkaLog]) -> KafkaLog:
+    """An empty topic."""
+    return make_log("kafka")
 
 
-def uninterrupted(bootstrap: str, topic: str, folder: Path, start: Start) -> Saved:
+def uninterrupted(log: KafkaLog, folder: Path, start: Start) -> Saved:
     """Return the snapshot of an uninterrupted run."""
-    run = arguments(bootstrap, topic, folder / "whole", f"{topic}-whole", "--stop-at-end")
-    assert start(*run).wait() == 0
-    return saved(folder / "whole", topic)
+    assert start(*log.arguments(folder / "whole", "whole", "--stop-at-end")).wait() == 0
+    return saved(folder / "whole", log.name)
 
 
 # The disk
 
 
-def test_full_disk(
-    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
-) -> None:
+def test_full_disk(log: KafkaLog, start: Start, tmp_path: Path) -> None:
     """If a snapshot can't be written, the run ends with one line. The snapshot before stays, so
     that with space again nothing is lost or learned twice."""
-    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
-    fed.send(100)
+    run = log.arguments(tmp_path / "s", "p", "--stop-at-end")
+    send(log, event, range(100))
     assert start(*run).wait() == 0
-    before = saved(tmp_path / "s", topic)
-    fed.send(500)
+    before = saved(tmp_path / "s", log.name)
+    send(log, event, range(100, 600))
     # A file may have 2 blocks of 512 bytes or 1 KB, by shell: too few for a snapshot.
     limited = start(*run, under=("sh", "-c", 'ulimit -f 2; exec "$@"', "-"))
     assert limited.wait() == 2
-    assert f"snapshots: can't keep them in {tmp_path}/s/{topic}-0: File too large" in limited.said
+    assert f"can't keep them in {tmp_path}/s/{log.name}-0: File too large" in limited.said
     assert "Traceback" not in limited.said
-    assert saved(tmp_path / "s", topic).header == before.header
+    assert saved(tmp_path / "s", log.name).header == before.header
     assert start(*run).wait() == 0
-    after = saved(tmp_path / "s", topic)
+    after = saved(tmp_path / "s", log.name)
     assert after.n_events + after.n_dead_letters == 600
-    assert after.learner == uninterrupted(broker.bootstrap, topic, tmp_path, start).learner
+    assert after.learner == uninterrupted(log, tmp_path, start).learner
 
 
 @pytest.mark.thorough
-def test_folder_that_goes_away(
-    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
-) -> None:
+def test_folder_that_goes_away(log: KafkaLog, start: Start, tmp_path: Path) -> None:
     """The run ends if snapshots can no longer be written."""
-    fed.send(100)
-    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    send(log, event, range(100))
+    run = log.arguments(tmp_path / "s", "p")
     running = start(*run, "--snapshot-seconds=0.2")
     running.wait_for_metrics(lambda now: now["iln_events_total"] > 0)
     (tmp_path / "s").rename(tmp_path / "elsewhere")  # the run may write into it at any moment
-    fed.send(100)
+    send(log, event, range(100, 200))
     assert running.wait() == 2
-    assert f"can't keep them in {tmp_path}/s/{topic}-0: No such file or directory" in running.said
+    assert f"in {tmp_path}/s/{log.name}-0: No such file or directory" in running.said
 
 
 @pytest.mark.thorough
-def test_read_only_folder(
-    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
-) -> None:
+def test_read_only_folder(log: KafkaLog, start: Start, tmp_path: Path) -> None:
     """A run does not start on a read-only file system, and ends with one line on one that becomes
     read-only. Nothing is lost or learned twice."""
-    fed.send(300)
-    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
-    sentence = f"snapshots: can't keep them in {tmp_path}/s/{topic}-0: Read-only file system"
+    send(log, event, range(300))
+    run = log.arguments(tmp_path / "s", "p")
+    sentence = f"snapshots: can't keep them in {tmp_path}/s/{log.name}-0: Read-only file system"
     under = read_only_once(tmp_path / "s", there_is=tmp_path / "now")
     (tmp_path / "now").touch()
     refused = start(*run, under=under)
@@ -130,80 +119,76 @@ def test_read_only_folder(
     running = start(*run, "--snapshot-seconds=0.2", under=under)
     running.wait_for_metrics(lambda now: "iln_snapshot_size_bytes" in now)
     (tmp_path / "now").touch()
-    fed.send(3_000)
+    send(log, event, range(300, 3_300))
     assert running.wait() == 2
     assert sentence in running.said
     assert "Traceback" not in running.said
-    before = saved(tmp_path / "s", topic)
+    before = saved(tmp_path / "s", log.name)
     assert before.n_events + before.n_dead_letters < 3_300
     assert start(*run, "--stop-at-end").wait() == 0
-    after = saved(tmp_path / "s", topic)
+    after = saved(tmp_path / "s", log.name)
     assert after.n_events + after.n_dead_letters == 3_300
-    assert after.learner == uninterrupted(broker.bootstrap, topic, tmp_path, start).learner
+    assert after.learner == uninterrupted(log, tmp_path, start).learner
 
 
 # The process
 
 
 @pytest.mark.thorough
-def test_reader_of_the_predictions_that_leaves(
-    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
-) -> None:
+def test_reader_of_the_predictions_that_leaves(log: KafkaLog, start: Start, tmp_path: Path) -> None:
     """With `| head` the run ends silently, without a snapshot beyond the written predictions: the
     next run resumes from the snapshot before."""
-    fed.send(3_000)
-    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p", "--stop-at-end")
+    send(log, event, range(3_000))
+    run = log.arguments(tmp_path / "s", "p", "--stop-at-end")
     often = ("--snapshot-seconds=0.05", "--predictions=-")
     head = '"$@" | head -n 700 > read; exit ${PIPESTATUS[0]}'
     piped = start(*run, *often, under=("bash", "-c", head, "-"))
     assert piped.wait() == 128 + signal.SIGPIPE, piped.said
     assert "rror" not in piped.said
     assert len((tmp_path / "read").read_text().splitlines()) == 700
-    whole = uninterrupted(broker.bootstrap, topic, tmp_path, start)
-    assert 0 < saved(tmp_path / "s", topic).n_events < whole.n_events
+    whole = uninterrupted(log, tmp_path, start)
+    assert 0 < saved(tmp_path / "s", log.name).n_events < whole.n_events
     assert start(*run).wait() == 0
-    assert saved(tmp_path / "s", topic).learner == whole.learner
+    assert saved(tmp_path / "s", log.name).learner == whole.learner
 
 
 @pytest.mark.thorough
-def test_sigterm_saves_everything(
-    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
-) -> None:
+def test_sigterm_saves_everything(log: KafkaLog, start: Start, tmp_path: Path) -> None:
     """A run stopped by SIGTERM ends soon, and the next run learns and publishes nothing again."""
-    fed.send(20_000)
-    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    send(log, event, range(20_000))
+    run = log.arguments(tmp_path / "s", "p")
     first = start(*run)
     first.wait_for_metrics(lambda now: now["iln_events_total"] > 100)
     asked = time.monotonic()
     assert first.terminate() == 0, first.said
     assert time.monotonic() - asked < 10  # the grace period of most orchestrators
-    half = published(broker.bootstrap, f"{topic}-p")
-    assert saved(tmp_path / "s", topic).n_events == len(half) < 18_000
+    half = values_of(log.published("p"))
+    assert saved(tmp_path / "s", log.name).n_events == len(half) < 18_000
     second = start(*run)
     second.wait_for_metrics(lambda now: now["iln_events_total"] > len(half) + 100)
     assert second.terminate() == 0
-    offsets = [offset for offset, _ in published(broker.bootstrap, f"{topic}-p")]
+    offsets = [offset for offset, _ in values_of(log.published("p"))]
     assert offsets == sorted(set(offsets))
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("transactional", [False, pytest.param(True, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("transactional", [False, True])
 def test_a_zombie_replaces_nothing(
-    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path, transactional: bool
+    log: KafkaLog, start: Start, tmp_path: Path, transactional: bool
 ) -> None:
     """A suspended process that continues after its successor started can't replace snapshots, even
     without the lock, nor publish in transactions."""
-    run = arguments(broker.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    run = log.arguments(tmp_path / "s", "p")
     run += ["--transactional"] if transactional else []
     often = ("--snapshot-seconds=0.1",)
-    fed.send(500)
+    send(log, event, range(500))
     zombie = start(*run, *often)
     zombie.wait_for_metrics(lambda now: now["iln_events_total"] > 300)
     zombie.signal(signal.SIGSTOP)
-    (tmp_path / "s" / f"{topic}-0" / "lock").unlink()  # as on another host
-    fed.send(500)
+    (tmp_path / "s" / f"{log.name}-0" / "lock").unlink()  # as on another host
+    send(log, event, range(500, 1_000))
     assert start(*run, *often, "--stop-at-end").wait() == 0
-    after = saved(tmp_path / "s", topic)
+    after = saved(tmp_path / "s", log.name)
     zombie.signal(signal.SIGCONT)
     if transactional:
         assert zombie.wait() == 2, zombie.said
@@ -212,8 +197,8 @@ def test_a_zombie_replaces_nothing(
     else:
         zombie.wait_for_metrics(lambda now: now["iln_events_total"] == after.n_events)
         assert zombie.terminate() == 0, zombie.said
-    assert saved(tmp_path / "s", topic).header == after.header
-    found = published(broker.bootstrap, f"{topic}-p")
+    assert saved(tmp_path / "s", log.name).header == after.header
+    found = values_of(log.published("p"))
     assert len(set(found)) == after.n_events, "a repeat had another value"
     assert len(found) == after.n_events or not transactional
 
@@ -253,38 +238,36 @@ class Fragile(RestorableLearner, base.Regressor):
 
 
 @pytest.mark.thorough
-def test_a_poisoned_state_replaces_no_snapshot(
-    broker: KafkaBroker, topic: str, fed: Feed, start: Start, tmp_path: Path
-) -> None:
+def test_a_poisoned_state_replaces_no_snapshot(log: KafkaLog, start: Start, tmp_path: Path) -> None:
     """Once the learner's state has a nan that nothing heals, snapshots are refused and counted; the
     run goes on, and ends with an error. The next one resumes from the last good snapshot."""
     (tmp_path / "fragile.py").write_text(FRAGILE)
     (tmp_path / "poison").touch()
 
     def run_in(folder: str, *more: str) -> list[str]:
-        basis = arguments(broker.bootstrap, topic, tmp_path / folder, f"{topic}-{folder}")
+        basis = log.arguments(tmp_path / folder, folder)
         return [*basis, "--learner=fragile:Fragile", "--learner-options={}", *more]
 
-    fed.send(300)
+    send(log, event, range(300))
     poisoned = start(*run_in("s", "--snapshot-seconds=0.1"))
     poisoned.wait_for_metrics(lambda now: "iln_snapshot_size_bytes" in now)
-    fed.send(700)
+    send(log, event, range(300, 1_000))
     poisoned.wait_for_metrics(
         lambda now: handled(1_000)(now) and now["iln_snapshots_refused_total"] > 0
     )
-    good = saved(tmp_path / "s", topic)
+    good = saved(tmp_path / "s", log.name)
     assert 0 < good.n_labelled < 450
     assert poisoned.terminate() == 2
     assert "ERROR snapshots: the learner's state is not finite: Fragile/sums" in poisoned.said
     assert "error: snapshots: the learner's state is not finite: Fragile/sums" in poisoned.said
-    assert saved(tmp_path / "s", topic).header == good.header
+    assert saved(tmp_path / "s", log.name).header == good.header
 
     (tmp_path / "poison").unlink()
     assert start(*run_in("s", "--stop-at-end")).wait() == 0
     assert start(*run_in("whole", "--stop-at-end")).wait() == 0
-    resumed, whole = saved(tmp_path / "s", topic), saved(tmp_path / "whole", topic)
+    resumed, whole = saved(tmp_path / "s", log.name), saved(tmp_path / "whole", log.name)
     assert (resumed.learner, resumed.n_events) == (whole.learner, whole.n_events)
-    times = Counter(offset for offset, _ in published(broker.bootstrap, f"{topic}-s"))
+    times = Counter(offset for offset, _ in values_of(log.published("s")))
     twice = [offset for offset, n in times.items() if n == 2]
     assert twice == [offset for offset in times if offset >= good.header.next_offset]
 
@@ -295,10 +278,11 @@ def test_a_poisoned_state_replaces_no_snapshot(
 @pytest.mark.thorough
 def test_broker_absent_at_the_start(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> None:
     """A learner started before its broker waits for it, and logs that."""
-    topic = create_topic(stoppable.bootstrap)
-    produce(stoppable.bootstrap, topic, [(None, b'{"x": {"a": 1}, "y": 2}')] * 10)
+    log = KafkaLog(stoppable.bootstrap, "absent")
+    log.send([(None, b'{"x": {"a": 1}, "y": 2}')] * 10)
+    log.close()
     stoppable.stop()
-    run = arguments(stoppable.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    run = log.arguments(tmp_path / "s", "p")
     early = start(*run)
     early.wait_until_it_says(f"no Kafka broker answers at {stoppable.bootstrap} yet")
     stoppable.start()
@@ -306,17 +290,14 @@ def test_broker_absent_at_the_start(stoppable: KafkaBroker, start: Start, tmp_pa
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "client", ["kafka-python", pytest.param("confluent", marks=pytest.mark.thorough)]
-)
+@pytest.mark.parametrize("client", ["kafka-python", "confluent"])
 def test_broker_that_goes_away_and_comes_back(
     stoppable: KafkaBroker, start: Start, tmp_path: Path, client: str
 ) -> None:
     """An outage is two lines in the log, whatever the Kafka clients log."""
-    topic = create_topic(stoppable.bootstrap)
-    feed = Feed(stoppable.bootstrap, topic)
-    feed.send(500)
-    run = arguments(stoppable.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    log = KafkaLog(stoppable.bootstrap, "outage")
+    send(log, event, range(500))
+    run = log.arguments(tmp_path / "s", "p")
     running = start(*run, "--kafka-client", client)
     here = f"the broker at {stoppable.bootstrap}"
     running.wait_for_metrics(handled(500))
@@ -325,8 +306,8 @@ def test_broker_that_goes_away_and_comes_back(
     time.sleep(3)  # while the clients retry
     stoppable.start()
     running.wait_until_it_says(f"WARNING {here} is reachable again after ")
-    feed.send(500)
-    feed.close()
+    send(log, event, range(500, 1_000))
+    log.close()
     running.wait_for_metrics(handled(1_000))
     assert running.terminate() == 0, running.said
     assert running.said.count(here) == 2
@@ -337,22 +318,21 @@ def test_broker_that_goes_away_and_comes_back(
 @pytest.mark.thorough
 def test_slow_broker(stoppable: KafkaBroker, start: Start, tmp_path: Path) -> None:
     """A broker that hangs for longer than its clients' timeouts costs only time."""
-    topic = create_topic(stoppable.bootstrap)
-    feed = Feed(stoppable.bootstrap, topic)
-    feed.send(2_000)
+    log = KafkaLog(stoppable.bootstrap, "outage")
+    send(log, event, range(2_000))
     impatient = '{"request_timeout_ms": 2000, "fetch_max_wait_ms": 200, "max_poll_records": 50}'
-    run = arguments(stoppable.bootstrap, topic, tmp_path / "s", f"{topic}-p")
+    run = log.arguments(tmp_path / "s", "p")
     slow = start(*run, "--kafka-options", impatient)
     slow.wait_for_metrics(lambda now: now["iln_events_total"] > 100)
     with stoppable.paused():
         time.sleep(5)
-    feed.send(500)
-    feed.close()
+    send(log, event, range(2_000, 2_500))
+    log.close()
     slow.wait_for_metrics(handled(2_500))
     assert slow.terminate() == 0, slow.said
-    offsets = [offset for offset, _ in published(stoppable.bootstrap, f"{topic}-p")]
+    offsets = [offset for offset, _ in values_of(log.published("p"))]
     assert offsets == sorted(set(offsets))
-    assert len(offsets) == saved(tmp_path / "s", topic).n_events
+    assert len(offsets) == saved(tmp_path / "s", log.name).n_events
 
 
 # Input

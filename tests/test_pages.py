@@ -32,9 +32,7 @@ from iln_stream.service.streams import OF_LABELS, settings_of_labels
 SESSIONS = ("river.md",)
 """Pages whose Python blocks are sessions in an interpreter."""
 
-RUN_ELSEWHERE = {
-    "sources.md": "streams/kafka/test_tls_sasl.py",
-}
+RUN_ELSEWHERE = {"sources.md": "streams/kafka/test_tls_sasl.py"}
 """Tests of other folders that run the blocks of a page."""
 
 NOT_RUN = {

@@ -23,9 +23,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from iln_stream.features.base import Features, positive
+from iln_stream.features.base import Array, Features, positive
 
 Activation: TypeAlias = Literal["cos", "erf", "tanh", "sigmoid", "relu"]
 
@@ -33,8 +32,8 @@ Activation: TypeAlias = Literal["cos", "erf", "tanh", "sigmoid", "relu"]
 class AffineWeights(NamedTuple):
     """n draws of (omega, b): shapes (n, d) and (n,)."""
 
-    omega: NDArray[np.float64]
-    b: NDArray[np.float64]
+    omega: Array
+    b: Array
 
 
 class BiasLaw(NamedTuple):
@@ -43,7 +42,7 @@ class BiasLaw(NamedTuple):
     name: Literal["normal", "uniform"]
     scale: float
 
-    def draw(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def draw(self, n: int, rng: np.random.Generator) -> Array:
         """Draw n values."""
         if self.name == "normal":
             return rng.normal(scale=self.scale, size=n)
@@ -69,7 +68,7 @@ class AffineFeatures(ABC):
     def draw(self, n: int, d: int, rng: np.random.Generator) -> AffineWeights:
         """Draw n units for inputs of d columns."""
 
-    def inputs(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def inputs(self, x: Array) -> Array:
         """Return the units' inputs for x, (d,) or (n, d), in the same shape: by default x itself.
 
         If overridden, psi(x; w) = sigma(omega.inputs(x) + b).
@@ -83,9 +82,9 @@ class AffineFeatures(ABC):
         """
         return self
 
-    def psi(self, x: NDArray[np.float64], w: AffineWeights) -> NDArray[np.float64]:
+    def psi(self, x: Array, w: AffineWeights) -> Array:
         """Evaluate the units at x, (d,) or (n, d); shape (n,)."""
-        z: NDArray[np.float64] = np.vecdot(w.omega, self.inputs(x))
+        z: Array = np.vecdot(w.omega, self.inputs(x))
         z += w.b
         return activate(self.activation, z)
 
@@ -155,12 +154,12 @@ def as_gaussian_ridges(family: Features[Any]) -> GaussianAffineFeatures | None:
     return None
 
 
-def activate(activation: Activation, z: NDArray[np.float64]) -> NDArray[np.float64]:
+def activate(activation: Activation, z: Array) -> Array:
     """Return sigma(z) for z of shape (n,), by the activation's name."""
     return _ACTIVATIONS[activation](z)
 
 
-_ACTIVATIONS: dict[Activation, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+_ACTIVATIONS: dict[Activation, Callable[[Array], Array]] = {
     "cos": np.cos,
     "erf": lambda z: np.fromiter(map(math.erf, z.tolist()), np.float64, len(z)),  # numpy has none
     "tanh": np.tanh,

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.features.affine import Activation, AffineFeatures, AffineWeights
-from iln_stream.features.base import positive
+from iln_stream.features.base import Array, positive
 
 
 @dataclass(frozen=True)
@@ -79,10 +78,10 @@ class ArcCosine(AffineFeatures):
         """Return the radius for inputs of d columns."""
         return 2.0 * math.sqrt(max(d, 1)) if self.radius is None else self.radius
 
-    def inputs(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def inputs(self, x: Array) -> Array:
         """Return x / (sqrt(2) max(radius, ||x||)) for x of shape (d,) or (n, d)."""
         norm = np.sqrt(np.vecdot(x, x))
-        scaled: NDArray[np.float64] = x / np.maximum(self.reach(x.shape[-1]), norm)[..., np.newaxis]
+        scaled: Array = x / np.maximum(self.reach(x.shape[-1]), norm)[..., np.newaxis]
         scaled *= math.sqrt(0.5)
         return scaled
 
@@ -90,12 +89,12 @@ class ArcCosine(AffineFeatures):
         """Return the family with the radius that it has for d columns."""
         return replace(self, radius=self.reach(d))
 
-    def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def kernel(self, X: Array, x: Array) -> Array:
         """Return the arc-cosine kernel of every row of X with x, shape (n,)."""
         X, x = self.inputs(X), self.inputs(x)
         # All of z except its constant, whose square is 1/2.
         norms = np.sqrt(np.vecdot(X, X) + 0.5) * np.sqrt(np.vecdot(x, x) + 0.5)
         cos = np.clip((np.vecdot(X, x) + 0.5) / norms, -1.0, 1.0)
         t = np.arccos(cos)
-        k: NDArray[np.float64] = norms * (np.sin(t) + (math.pi - t) * cos)
+        k: Array = norms * (np.sin(t) + (math.pi - t) * cos)
         return k / (2.0 * math.pi * (len(x) + 1))

@@ -30,6 +30,8 @@ from numpy.typing import NDArray
 
 T = TypeVar("T")
 
+Array: TypeAlias = NDArray[np.float64]
+
 _LARGEST = 1e30
 """Far beyond any use, and small enough that products with inputs stay finite."""
 
@@ -64,7 +66,7 @@ LARGEST_INPUT = 1e15
 
 W = TypeVar("W")
 
-Kernel: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+Kernel: TypeAlias = Callable[[Array, Array], Array]
 """(X, x) -> E_w[psi(X_i; w) psi(x; w)], with X of shape (n, d), x (d,) and the result (n,)."""
 
 
@@ -96,7 +98,7 @@ class Features(Protocol[W]):
     def draw(self, n: int, d: int, rng: np.random.Generator) -> W:
         """Draw n >= 1 independent w ~ mu for inputs of d >= 0 columns."""
 
-    def psi(self, x: NDArray[np.float64], w: W) -> NDArray[np.float64]:
+    def psi(self, x: Array, w: W) -> Array:
         """Evaluate the units, without changing `x`.
 
         Parameters
@@ -120,7 +122,7 @@ class ClosedForm(Features[W], Protocol[W]):
     This may depend on the family's arguments, so call `closed_form` rather than test its type.
     """
 
-    def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def kernel(self, X: Array, x: Array) -> Array:
         """Return E_w[psi(X_i; w) psi(x; w)] for every row of X (n, d), shape (n,)."""
 
 

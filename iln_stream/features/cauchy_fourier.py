@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.features.affine import PHASE, AffineWeights, Fourier
+from iln_stream.features.base import Array
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class CauchyFourier(Fourier):
         omega = rng.laplace(scale=math.sqrt(self._gamma(d)), size=(n, d))
         return AffineWeights(omega, PHASE.draw(n, rng))
 
-    def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def kernel(self, X: Array, x: Array) -> Array:
         """Return prod_j 1 / (1 + gamma (X_ij - x_j)^2) / 2 for every row of X, shape (n,)."""
         factors = 1.0 / (1.0 + self._gamma(len(x)) * (X - x) ** 2)
-        k: NDArray[np.float64] = factors.prod(axis=1)
+        k: Array = factors.prod(axis=1)
         return 0.5 * k

@@ -7,10 +7,9 @@ from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.errors import IlnError
-from iln_stream.features.base import LARGEST_INPUT, Features, closed_form
+from iln_stream.features.base import LARGEST_INPUT, Array, Features, closed_form
 
 _BATCHES = 50
 _DRAWS = 400  # in each batch
@@ -91,7 +90,7 @@ by its bound, or clip it
         _check_kernel(family, moderate, pooled[:_MODERATE])
 
 
-def _points(d: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _points(d: int, rng: np.random.Generator) -> Array:
     """Points of all sizes, shape (9, d); those after `_MODERATE` are as large as inputs get."""
     normal = rng.standard_normal((3, d))
     ones = np.ones((1, d))
@@ -100,9 +99,7 @@ def _points(d: int, rng: np.random.Generator) -> NDArray[np.float64]:
     )
 
 
-def _check_forms(
-    family: Features[Any], points: NDArray[np.float64], rng: np.random.Generator
-) -> None:
+def _check_forms(family: Features[Any], points: Array, rng: np.random.Generator) -> None:
     """Compare the k-th point under the k-th draw with that point under all draws."""
     d = points.shape[1]
     for n in (1, max(d, 1), 40):  # n = d: a transposed w would have the right shape
@@ -117,7 +114,7 @@ def _check_forms(
             )
 
 
-def _check_randomness(family: Features[Any], points: NDArray[np.float64], seed: int) -> None:
+def _check_randomness(family: Features[Any], points: Array, seed: int) -> None:
     """Check that draws depend only on the rng, and psi only on x and w."""
     d = points.shape[1]
     first, second = (_draw(family, _DRAWS, d, np.random.default_rng(seed)) for _ in range(2))
@@ -133,7 +130,7 @@ def _check_randomness(family: Features[Any], points: NDArray[np.float64], seed: 
             )
 
 
-def _check_independence(family: Features[Any], psi: NDArray[np.float64]) -> None:
+def _check_independence(family: Features[Any], psi: Array) -> None:
     """Check that draws are fresh and independent. psi: (batches, points, draws)."""
     if np.all(psi == psi[0]) and np.ptp(psi[0], axis=1).any():
         _refuse(family, "every call of draw returns the same draws; use the rng it is given")
@@ -148,7 +145,7 @@ def _check_independence(family: Features[Any], psi: NDArray[np.float64]) -> None
         )
 
 
-def _check_q(family: Features[Any], psi: NDArray[np.float64]) -> None:
+def _check_q(family: Features[Any], psi: Array) -> None:
     """Compare `q` with means over draws. psi: (points, draws)."""
     mean, room = _mean_products(psi**2, span=1.0)
     if (mean - room).max() > family.q:
@@ -158,9 +155,7 @@ def _check_q(family: Features[Any], psi: NDArray[np.float64]) -> None:
         )
 
 
-def _check_kernel(
-    family: Features[Any], points: NDArray[np.float64], psi: NDArray[np.float64]
-) -> None:
+def _check_kernel(family: Features[Any], points: Array, psi: Array) -> None:
     """Compare the kernel, where there is one, with means over draws. psi: (points, draws)."""
     kernel = closed_form(family)
     if kernel is None:
@@ -180,9 +175,7 @@ def _check_kernel(
                 )
 
 
-def _mean_products(
-    values: NDArray[np.float64], span: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _mean_products(values: Array, span: float) -> tuple[Array, Array]:
     """Mean products of every two rows, and bounds on their distance from the expectations.
 
     Products lie in an interval of length `span`; each mean exceeds its bound with probability at
@@ -200,7 +193,7 @@ def _draw(family: Features[Any], n: int, d: int, rng: np.random.Generator) -> An
         return family.draw(n, d, rng)
 
 
-def _psi(family: Features[Any], x: NDArray[np.float64], w: Any, n: int) -> NDArray[np.float64]:
+def _psi(family: Features[Any], x: Array, w: Any, n: int) -> Array:
     """Return psi(x, w) after checking its shape, type and bounds."""
     given = x.copy()
     with _blaming(family, f"psi on x of shape {x.shape}", "take x as (d,) and (n, d), d = 0 too"):

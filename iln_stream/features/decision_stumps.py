@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features.base import positive
+from iln_stream.features.base import Array, positive
 from iln_stream.features.uniform_coordinates import draw_columns, pick
 
 
@@ -14,7 +14,7 @@ class Stumps(NamedTuple):
     """n draws of (j, theta): columns and thresholds, both of shape (n,)."""
 
     j: NDArray[np.int64]
-    theta: NDArray[np.float64]
+    theta: Array
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,17 @@ class DecisionStumps:
         """Draw n columns and thresholds for inputs of d columns."""
         return Stumps(draw_columns(n, d, rng), rng.uniform(-self.span, self.span, n))
 
-    def psi(self, x: NDArray[np.float64], w: Stumps) -> NDArray[np.float64]:
+    def psi(self, x: Array, w: Stumps) -> Array:
         """Evaluate the stumps at x, (d,) or (n, d); shape (n,)."""
         if x.shape[-1] == 0:
             return np.zeros(len(w.j))
         return np.where(pick(x, w.j) >= w.theta, 1.0, -1.0)
 
-    def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def kernel(self, X: Array, x: Array) -> Array:
         """Return 1 - ||c(X_i) - c(x)||_1 / (span d) for every row of X, shape (n,)."""
         d = len(x)
         if d == 0:
             return np.zeros(len(X))
         c_X, c_x = np.clip(X, -self.span, self.span), np.clip(x, -self.span, self.span)
-        distances: NDArray[np.float64] = np.abs(c_X - c_x).sum(axis=1)
+        distances: Array = np.abs(c_X - c_x).sum(axis=1)
         return 1.0 - distances / (self.span * d)

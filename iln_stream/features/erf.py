@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.features.affine import Activation, Sigmoidal
+from iln_stream.features.base import Array
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Erf(Sigmoidal):
         """1, approached by large x = x', where psi^2 -> 1."""
         return 1.0
 
-    def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def kernel(self, X: Array, x: Array) -> Array:
         """Return the arcsine kernel of every row of X with x, shape (n,)."""
         # On the scaled inputs c(x, x') is a product plus bias^2.
         scale = self.scale(len(x))
@@ -69,5 +69,5 @@ class Erf(Sigmoidal):
         c_XX = np.vecdot(X, X) + self.bias**2
         c_xx = np.vecdot(x, x) + self.bias**2
         sine = 2.0 * c_Xx / (np.sqrt(1.0 + 2.0 * c_XX) * np.sqrt(1.0 + 2.0 * c_xx))
-        k: NDArray[np.float64] = np.arcsin(np.clip(sine, -1.0, 1.0))  # rounding may pass 1
+        k: Array = np.arcsin(np.clip(sine, -1.0, 1.0))  # rounding may pass 1
         return 2.0 / math.pi * k

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.features.affine import PHASE, BiasLaw, Fourier, GaussianAffineFeatures
+from iln_stream.features.base import Array
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class GaussianFourier(Fourier, GaussianAffineFeatures):
         """Return sqrt(2 gamma), the standard deviation of omega's entries."""
         return math.sqrt(2.0 * self._gamma(d))
 
-    def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def kernel(self, X: Array, x: Array) -> Array:
         """Return exp(-gamma ||X_i - x||^2) / 2 for every row of X, shape (n,)."""
         difference = X - x
-        k: NDArray[np.float64] = np.vecdot(difference, difference)
+        k: Array = np.vecdot(difference, difference)
         return 0.5 * np.exp(-self._gamma(len(x)) * k)

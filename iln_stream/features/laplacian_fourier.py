@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iln_stream.features.affine import PHASE, AffineWeights, Fourier
+from iln_stream.features.base import Array
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class LaplacianFourier(Fourier):
         omega *= self._gamma(d)
         return AffineWeights(omega, PHASE.draw(n, rng))
 
-    def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def kernel(self, X: Array, x: Array) -> Array:
         """Return exp(-gamma ||X_i - x||_1) / 2 for every row of X, shape (n,)."""
-        distances: NDArray[np.float64] = np.abs(X - x).sum(axis=1)
+        distances: Array = np.abs(X - x).sum(axis=1)
         return 0.5 * np.exp(-self._gamma(len(x)) * distances)

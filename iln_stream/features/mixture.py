@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from iln_stream.features.base import Features, Kernel, closed_form, entries, positive
+from iln_stream.features.base import Array, Features, Kernel, closed_form, entries, positive
 from iln_stream.features.gaussian_fourier import GaussianFourier
 
 
@@ -106,7 +105,7 @@ class Mixture:
             if count > 0
         )
 
-    def psi(self, x: NDArray[np.float64], w: Groups) -> NDArray[np.float64]:
+    def psi(self, x: Array, w: Groups) -> Array:
         """Evaluate the units at x, (d,) or (n, d); shape (n,)."""
         return np.concatenate(
             [family.psi(x if x.ndim == 1 else x[rows], draws) for family, rows, draws in w]
@@ -123,12 +122,12 @@ class Mixture:
             kernels.append(k)
         p = self._p()
 
-        def mixed(X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+        def mixed(X: Array, x: Array) -> Array:
             return np.average([k(X, x) for k in kernels], axis=0, weights=p)
 
         return mixed
 
-    def _p(self) -> NDArray[np.float64]:
+    def _p(self) -> Array:
         if self.weights is None:
             return np.full(len(self.components), 1.0 / len(self.components))
         return np.array(self.weights) / sum(self.weights)

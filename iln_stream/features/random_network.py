@@ -8,16 +8,15 @@ from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from iln_stream.features.base import at_least_one, positive
+from iln_stream.features.base import Array, at_least_one, positive
 
 
 class Layer(NamedTuple):
     """One layer of n networks: weights (n, units, inputs) and biases (n, units)."""
 
-    weights: NDArray[np.float64]
-    biases: NDArray[np.float64]
+    weights: Array
+    biases: Array
 
 
 Networks: TypeAlias = tuple[Layer, ...]
@@ -90,7 +89,7 @@ class RandomNetwork:
             for inputs, units in pairwise(sizes)
         )
 
-    def psi(self, x: NDArray[np.float64], w: Networks) -> NDArray[np.float64]:
+    def psi(self, x: Array, w: Networks) -> Array:
         """Evaluate the networks at x, (d,) or (n, d); shape (n,)."""
         h = np.broadcast_to(x, (len(w[0].biases), x.shape[-1]))
         for weights, biases in w:

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from iln_stream.features.base import Array
+
 
 def draw_columns(n: int, d: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw n columns, uniform over 0..d-1 (if d = 0: zeros, which are never used)."""
     return rng.integers(max(d, 1), size=n)
 
 
-def pick(x: NDArray[np.float64], j: NDArray[np.int64]) -> NDArray[np.float64]:
+def pick(x: Array, j: NDArray[np.int64]) -> Array:
     """Return x_j for one point x (d,), or the k-th point's x_{j_k} for points x (n, d)."""
     return x[j] if x.ndim == 1 else x[np.arange(len(j)), j]
 
@@ -52,13 +54,13 @@ class UniformCoordinates:
         """Draw n columns for inputs of d columns."""
         return draw_columns(n, d, rng)
 
-    def psi(self, x: NDArray[np.float64], w: NDArray[np.int64]) -> NDArray[np.float64]:
+    def psi(self, x: Array, w: NDArray[np.int64]) -> Array:
         """Evaluate the coordinates at x, (d,) or (n, d); shape (n,)."""
         if x.shape[-1] == 0:
             return np.zeros(len(w))
         return np.clip(pick(x, w), -1.0, 1.0)
 
-    def kernel(self, X: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def kernel(self, X: Array, x: Array) -> Array:
         """Return <c(X_i), c(x)> / d for every row of X, shape (n,)."""
-        products: NDArray[np.float64] = np.vecdot(np.clip(X, -1.0, 1.0), np.clip(x, -1.0, 1.0))
+        products: Array = np.vecdot(np.clip(X, -1.0, 1.0), np.clip(x, -1.0, 1.0))
         return products / max(len(x), 1)

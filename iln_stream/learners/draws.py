@@ -177,13 +177,10 @@ def _decay(eps: float, alpha_l1: float, q: float | None) -> float:
     """Return a draw's share of the tail bound's exponent; infinite where E is exact."""
     require_positive(eps=eps)
     require_not_negative(alpha_l1=alpha_l1)
-    if alpha_l1 == 0:
-        if q is not None:
-            require_q(q)
-        return math.inf
-    r = eps / alpha_l1
-    spread = 1.0
     if q is not None:
         require_q(q)
-        spread = min(spread, q + r / 3)
+    if alpha_l1 == 0:
+        return math.inf
+    r = eps / alpha_l1
+    spread = 1.0 if q is None else min(1.0, q + r / 3)
     return r * r / (2 * spread)

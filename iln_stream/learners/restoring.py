@@ -104,12 +104,11 @@ def read_argument(state: Any, parameter: str) -> Any:
         When the state does not store it, or it is of an unknown class or version.
 
     """
-    if isinstance(state, dict) and state.get("class") == _UNREGISTERED.name:
+    if _UNREGISTERED.is_of(state):
         (name,) = _UNREGISTERED.read(state, "name")
         raise StateError(
             f"{parameter} was a {name}, which a state can't store, as it is neither iln_stream's "
-            "nor @restorable (or has parts that are not): give it again, "
-            f"{parameter}=..."
+            f"nor @restorable (or has parts that are not): give it again, {parameter}=..."
         )
     return _read(state, parameter)
 
@@ -123,7 +122,7 @@ def check_argument(state: Any, parameter: str, given: Any) -> None:
         When it is another one; of one that is not registered, only the class is compared.
 
     """
-    if isinstance(state, dict) and state.get("class") == _UNREGISTERED.name:
+    if _UNREGISTERED.is_of(state):
         (name,) = _UNREGISTERED.read(state, "name")
         if type(given).__qualname__ != name:
             raise StateError(f"{parameter} = {given!r} was given, but the state is of a {name}")

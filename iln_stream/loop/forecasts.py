@@ -220,12 +220,7 @@ class Forecasts:
     """
 
     def __init__(
-        self,
-        horizon: Horizon,
-        task: "Task",
-        levels: Sequence[float] = (),
-        *,
-        several: bool = False,
+        self, horizon: Horizon, task: "Task", levels: Sequence[float] = (), *, several: bool = False
     ) -> None:
         self.horizon = horizon
         self.several = several

@@ -198,14 +198,13 @@ class SampledCurves:
             if found is None:
                 continue
             for name, label, value in flat(spec, found):
-                column = columns.get((name, label))
-                if column is None:
-                    column = self._new_column(name, label)
-                    if column is None:
+                if (name, label) not in columns:
+                    if sum(other == name for other, _ in columns) >= MOST_LABELS:
                         continue
-                    values += [_NAN] * (column + 1 - len(values))
+                    columns[name, label] = len(columns)
+                    values.append(_NAN)
                 if value is not None:
-                    values[column] = value
+                    values[columns[name, label]] = value
         points = self._points
         points.append((serial, events, tuple(values)))
         if self._last is not None:
@@ -268,13 +267,6 @@ class SampledCurves:
             (serial, events, tuple(row))
             for serial, events, row in zip(state["serials"], state["events"], rows, strict=True)
         ]
-
-    def _new_column(self, name: str, label: Any) -> int | None:
-        columns = self._columns
-        if sum(other == name for other, _ in columns) >= MOST_LABELS:
-            return None
-        columns[name, label] = column = len(columns)
-        return column
 
 
 _OF_0_2 = re.compile("iln_(baseline_|windowed_|running_)+(mae|loss)")
@@ -350,9 +342,7 @@ class LiveModel(Listener):
     """
 
     def __init__(
-        self,
-        watched: ModelMetrics,
-        specs: Callable[[], Sequence[MetricSpec]] | None = None,
+        self, watched: ModelMetrics, specs: Callable[[], Sequence[MetricSpec]] | None = None
     ) -> None:
         self._watched = watched
         self._specs = specs or watched.metrics

@@ -25,14 +25,12 @@ _RATE_SECONDS = {True: 10.0, False: 60.0}
 class Line:
     """A line that is rewritten at a terminal, and vanishes at the end; elsewhere it is logged.
 
-    With a `total`, which `show` counts up to, there is a bar; a line is logged every `seconds`.
+    With a `total`, which `show` counts up to, there is a bar; a line is logged every 30 seconds.
     """
 
-    def __init__(
-        self, console: Console | None, total: int | None = None, seconds: float = 30.0
-    ) -> None:
+    def __init__(self, console: Console | None, total: int | None = None) -> None:
         self.is_drawn = console is not None and console.is_terminal
-        self._seconds = _REFRESH_SECONDS if self.is_drawn else seconds
+        self._seconds = _REFRESH_SECONDS if self.is_drawn else 30.0
         ends = (BarColumn(None), TaskProgressColumn(), TimeRemainingColumn()) if total else ()
         self._bar = Bar(
             TextColumn("{task.description}", markup=False),

@@ -92,7 +92,7 @@ class ErrorSlices:
 
     def _worst(self, rows: Sequence[_Row]) -> dict[str, Any] | None:
         sums: dict[tuple[str, Any], list[float]] = {}
-        names = set(_divided(rows))
+        names = _divided(rows)
         for row, hours in zip(rows, self._hours(rows), strict=True):
             values = [each for each in row.values.items() if each[0] in names]
             for key in (*values, *hours):
@@ -211,12 +211,12 @@ def _values(x: Mapping[Any, float]) -> dict[str, Any]:
     return found
 
 
-def _divided(rows: Iterable[_Row]) -> dict[str, dict[Any, None]]:
-    """Return the fields with two values or a few more, and these in the order they first came."""
-    found: dict[str, dict[Any, None]] = {}
+def _divided(rows: Iterable[_Row]) -> set[str]:
+    """Return the fields with two values or a few more."""
+    found: dict[str, set[Any]] = {}
     for row in rows:
         for name, value in row.values.items():
-            seen = found.setdefault(name, {})
+            seen = found.setdefault(name, set())
             if len(seen) <= MOST_VALUES:
-                seen[value] = None
-    return {name: seen for name, seen in found.items() if 1 < len(seen) <= MOST_VALUES}
+                seen.add(value)
+    return {name for name, seen in found.items() if 1 < len(seen) <= MOST_VALUES}

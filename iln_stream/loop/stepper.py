@@ -23,7 +23,7 @@ from iln_stream.loop.step import (
 )
 from iln_stream.loop.task import LARGEST_LABEL, Task
 from iln_stream.records import Example
-from iln_stream.reporting import Report, find_reporter
+from iln_stream.reporting import find_reporter
 from iln_stream.streams import Record
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Stepper:
         self._weigh = weigh
         self._late_learner: LearnsLate | None = learner if isinstance(learner, LearnsLate) else None
         reporter = find_reporter(learner)
-        self._report = _nothing_to_report if reporter is None else reporter.report
+        self._report = (lambda *_: (None, ())) if reporter is None else reporter.report
         self.n_without_token = 0
         weighs_classes = weigh is not None and weigh.of_class
         one_by_one = details is not None or weighs_classes or task.ready is not float
@@ -206,10 +206,6 @@ def _is_whole(kind: type) -> bool:
     names = ("learns_in_a_row", "learn_in_a_row", "predict_one", "learn_one", "report")
     by = {next((each for each in kind.__mro__ if name in vars(each)), None) for name in names}
     return len(by) == 1 and by != {None}
-
-
-def _nothing_to_report(y_pred: Prediction, y: Any) -> Report:
-    return None, ()
 
 
 def _is_large(y: Any) -> bool:

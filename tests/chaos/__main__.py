@@ -23,7 +23,7 @@ from chaos.forecast_kills import SERIES, kill_forecasters
 from chaos.garbage import flood
 from chaos.keyed_kills import kill_keyed_learners
 from chaos.late_kills import CASES, kill_late_learners
-from chaos.learner_kills import kill_learners
+from chaos.learner_kills import Plan, kill_learners
 from chaos.load import load
 from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_in_one_order, kill_joiners
@@ -160,14 +160,8 @@ def _kill(
         own.mkdir()
         log = make_log(folder / f"log-{i}.db", kind.partitions)
         way = "transactional" if transactional else "no-transactional"
-        outcome = kind.kill(
-            log,
-            own,
-            n_kills=n_kills,
-            per_kill=kind.per_kill or given.events // given.kills,
-            seed=given.seed + i,
-            more=(f"--{way}",),
-        )
+        per_kill = kind.per_kill or given.events // given.kills
+        outcome = kind.kill(log, own, Plan(n_kills, per_kill, given.seed + i, (f"--{way}",)))
         log.close()
         name = f"{type(log).__name__}, {kind.name}, {way}"
         faults += _reported(given, name, n_kills, outcome, transactional)

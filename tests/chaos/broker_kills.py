@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from kafka import KafkaProducer
 from support.kafka_broker import KafkaBroker
-from support.kafka_topics import create_topic, unique_topic
+from support.kafka_topics import create_topic
 from support.running_command import Command
 from support.saved_state import Saved, saved
 
-from chaos.learner_kills import finish
-from chaos.logs import arguments, published
+from chaos.learner_kills import finish, values_of
+from chaos.logs import KafkaLog
 from chaos.stream import event
 
 _EVENTS_A_SECOND = 400
@@ -79,13 +79,13 @@ class _Feeding(threading.Thread):
 def kill_brokers(broker: KafkaBroker, folder: Path, *, n_kills: int, seed: int) -> Outcome:
     """Kill the broker `n_kills` times while one learner learns, then compare."""
     draw = random.Random(seed)
-    topic = create_topic(broker.bootstrap, name=unique_topic("outages"))
-    for name in (f"{topic}-p", f"{topic}-letters"):
+    log = KafkaLog(broker.bootstrap, "outages")
+    log.close()  # another producer feeds it
+    for name in (f"{log.name}-p", f"{log.name}-p-letters"):
         create_topic(broker.bootstrap, name=name)
-    feed = _Feeding(broker.bootstrap, topic)
+    feed = _Feeding(broker.bootstrap, log.name)
     seconds = []
-    run = arguments(broker.bootstrap, topic, folder / "disturbed", f"{topic}-p")
-    with Command(folder, *run) as learner:
+    with Command(folder, *log.arguments(folder / "disturbed", "p")) as learner:
         learner.wait_for_metrics(lambda now: True)
         feed.start()
         for _ in range(n_kills):
@@ -104,12 +104,11 @@ def kill_brokers(broker: KafkaBroker, folder: Path, *, n_kills: int, seed: int) 
             lambda now: now["iln_events_total"] + now["iln_dead_letters_total"] == n_sent
         )
         assert learner.terminate() == 0, learner.said
-    alone = arguments(broker.bootstrap, topic, folder / "alone", f"{topic}-q", "--stop-at-end")
-    finish(folder, alone)
+    finish(folder, log.arguments(folder / "alone", "q", "--stop-at-end"))
     return Outcome(
-        saved(folder / "disturbed", topic),
-        saved(folder / "alone", topic),
-        [offset for offset, _ in published(broker.bootstrap, f"{topic}-p")],
+        saved(folder / "disturbed", log.name),
+        saved(folder / "alone", log.name),
+        [offset for offset, _ in values_of(log.published("p"))],
         n_sent,
         seconds,
     )

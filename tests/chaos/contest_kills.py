@@ -6,7 +6,7 @@ from pathlib import Path
 
 from support import contenders
 
-from chaos.learner_kills import Outcome, kill_learners
+from chaos.learner_kills import Outcome, Plan, kill_learners
 from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord, event
 from iln_stream.records import promotion
@@ -34,25 +34,14 @@ def with_promotions(number: int) -> KeyedRecord:
     return event(number)
 
 
-def kill_contests(
-    log: TestedLog,
-    folder: Path,
-    *,
-    n_kills: int,
-    per_kill: int,
-    seed: int,
-    more: tuple[str, ...] = (),
-) -> Outcome:
-    """Feed a contest events and promotions, and kill it `n_kills` times: see `kill_learners`."""
+def kill_contests(log: TestedLog, folder: Path, plan: Plan) -> Outcome:
+    """Feed a contest events and promotions, and kill it as planned: see `kill_learners`."""
     (folder / "support").mkdir()
     shutil.copy(contenders.__file__, folder / "support")  # the learner's process imports it
     return kill_learners(
         log,
         folder,
-        n_kills=n_kills,
-        per_kill=per_kill,
-        seed=seed,
-        more=more,
+        plan,
         of_both=(
             *("--learner", "support.contenders:Constant", "--snapshot-pickle"),
             *("--learner-options", "{}"),

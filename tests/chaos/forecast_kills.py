@@ -2,13 +2,13 @@
 
 import json
 import random
-from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from support.saved_state import saved
 
-from chaos.learner_kills import OFTEN, finish, kill_repeatedly, send, values_of
+from chaos.learner_kills import Plan, published_faults, run_twice, send, values_of
 from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord
 
@@ -49,13 +49,9 @@ class Outcome(NamedTuple):
     def faults(self, exactly_once: bool) -> list[str]:
         """Return each broken guarantee; empty if all hold."""
         found = list(self.differences)
-        if sorted(set(self.published)) != sorted(self.expected):
-            found.append("the forecasts published are not those of the uninterrupted run")
+        found += published_faults(self.published, self.expected, exactly_once)
         if len(set(self.expected)) != len(HORIZONS) * len({offset for offset, _ in self.expected}):
             found.append("some records have no forecast for each horizon")
-        repeated = sum(count > 1 for count in Counter(self.published).values())
-        if exactly_once and repeated:
-            found.append(f"{repeated} forecasts were published more than once")
         return found
 
     def summary(self) -> str:
@@ -64,22 +60,10 @@ class Outcome(NamedTuple):
 
 
 def kill_forecasters(
-    log: TestedLog,
-    folder: Path,
-    *,
-    n_kills: int,
-    per_kill: int,
-    seed: int,
-    more: tuple[str, ...],
-    series: tuple[str, ...] = (),
+    log: TestedLog, folder: Path, plan: Plan, series: tuple[str, ...] = ()
 ) -> Outcome:
-    """Feed three learners and kill their process `n_kills` times; then compare."""
-    fields = (*_FIELDS, *series)
-    run = log.arguments(folder / "killed", "p", *fields, *OFTEN, *more)
-    n_at_work = kill_repeatedly(
-        folder, run, lambda numbers: send(log, measured, numbers), n_kills, per_kill, seed
-    )
-    finish(folder, log.arguments(folder / "whole", "q", *fields, "--stop-at-end"))
+    """Feed three learners and kill their process as planned; then compare."""
+    n_at_work = run_twice(log, folder, plan, partial(send, log, measured), (*_FIELDS, *series))
     differences = [each for horizon in HORIZONS for each in _differences(log, folder, horizon)]
     published, expected = (values_of(log.published(name)) for name in "pq")
     return Outcome(differences, published, expected, n_at_work)

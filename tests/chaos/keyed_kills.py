@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from support.saved_state import Saved, states_of_keys
 
-from chaos.learner_kills import Outcome, kill_learners
+from chaos.learner_kills import Outcome, Plan, kill_learners
 from chaos.logs import TestedLog
 from chaos.stream import KeyedRecord
 from iln_stream.learners.keyed import KEYS_FILE
@@ -57,25 +57,14 @@ class KeyedOutcome(NamedTuple):
         return f"{self.outcome.summary()}; {len(self.uninterrupted)} keys, {LIVE} in memory"
 
 
-def kill_keyed_learners(
-    log: TestedLog,
-    folder: Path,
-    *,
-    n_kills: int,
-    per_kill: int,
-    seed: int,
-    more: tuple[str, ...] = (),
-) -> KeyedOutcome:
-    """Feed a model by key events of 10,000 keys and kill it `n_kills` times; then compare.
+def kill_keyed_learners(log: TestedLog, folder: Path, plan: Plan) -> KeyedOutcome:
+    """Feed a model by key events of 10,000 keys and kill it as planned; then compare.
 
     The killed run has 100 keys in memory, and takes a checkpoint every 200 events; the run that is
     not killed has all keys in memory.
     """
-    few = ("--keys-in-memory", str(LIVE))
-    outcome = kill_learners(
-        log, folder, n_kills=n_kills, per_kill=per_kill, seed=seed, more=(*few, *more),
-        of_both=_KEYED, record=of_customer,
-    )  # fmt: skip
+    few = plan._replace(more=("--keys-in-memory", str(LIVE), *plan.more))
+    outcome = kill_learners(log, folder, few, _KEYED, of_customer)
     states = [
         _states(folder / name / f"{log.name}-0", found)
         for name, found in (("killed", outcome.killed), ("whole", outcome.uninterrupted))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chaos.late_stream import Known, kind, late_records, number
-from chaos.learner_kills import Outcome, kill_learners
+from chaos.learner_kills import Outcome, Plan, kill_learners
 from chaos.logs import TestedLog
 
 _PIPELINE = """
@@ -48,16 +48,8 @@ CASES = {
         (
             *("--learner", "infinite-layer", "--learner-options", '{"profile": "fast"}'),
             *("--target", "y", "--features", "x", "--id-field", "id", "--weight-field", "weight"),
-            *(
-                "--time-field",
-                "timestamp",
-                "--aggregates",
-                json.dumps(_AGGREGATES),
-                "--keys-in-memory",
-                "5",
-                "--forget-keys-after",
-                "20min",
-            ),
+            *("--time-field", "timestamp", "--aggregates", json.dumps(_AGGREGATES)),
+            *("--keys-in-memory", "5", "--forget-keys-after", "20min"),
             *("--pending-events", "500", "--pending-seconds", "20000", "--recent-ids", "1000"),
         ),
     ),
@@ -82,26 +74,8 @@ CASES = {
 }
 
 
-def kill_late_learners(
-    log: TestedLog,
-    folder: Path,
-    *,
-    case: str,
-    n_kills: int,
-    per_kill: int,
-    seed: int,
-    more: tuple[str, ...] = (),
-) -> Outcome:
-    """Feed a learner events and late labels, and kill it `n_kills` times: see `kill_learners`."""
+def kill_late_learners(log: TestedLog, folder: Path, plan: Plan, case: str) -> Outcome:
+    """Feed a learner events and late labels, and kill it as planned: see `kill_learners`."""
     (folder / "late_pipeline.py").write_text(_PIPELINE)
-    records = late_records(n_kills * per_kill, seed, CASES[case].known)
-    return kill_learners(
-        log,
-        folder,
-        n_kills=n_kills,
-        per_kill=per_kill,
-        seed=seed,
-        more=more,
-        of_both=CASES[case].arguments,
-        record=records.__getitem__,
-    )
+    records = late_records(plan.n_records, plan.seed, CASES[case].known)
+    return kill_learners(log, folder, plan, CASES[case].arguments, records.__getitem__)

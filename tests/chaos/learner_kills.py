@@ -5,6 +5,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,21 @@ from chaos.stream import KeyedRecord, chunks, event
 
 _TRANSACTION = 250
 OFTEN = ("--snapshot-seconds", "0.05")
+
+
+class Plan(NamedTuple):
+    """How often a run is killed, and what its arguments have that the whole run's have not."""
+
+    n_kills: int
+    per_kill: int
+    """Number of records for each kill."""
+    seed: int
+    more: tuple[str, ...] = ()
+
+    @property
+    def n_records(self) -> int:
+        """Number of records of all kills."""
+        return self.n_kills * self.per_kill
 
 
 class Outcome(NamedTuple):
@@ -45,13 +61,9 @@ class Outcome(NamedTuple):
         learned += self.killed.state["counts"]["n_commands"]
         if self.killed.state["pending"] is None and learned != self.n_sent:
             found.append("learned, predicted, commands and dead letters are not what was sent")
-        if sorted(set(self.published)) != self.expected:
-            found.append("the predictions published are not those of the uninterrupted run")
+        found += published_faults(self.published, self.expected, exactly_once)
         if sorted(set(self.letters)) != sorted(self.expected_letters):
             found.append("the dead letters are not those of the uninterrupted run")
-        repeated = sum(count > 1 for count in Counter(self.published).values())
-        if exactly_once and repeated:
-            found.append(f"{repeated} predictions were published more than once")
         return found
 
     def summary(self) -> str:
@@ -64,47 +76,55 @@ class Outcome(NamedTuple):
         )
 
 
+def published_faults(
+    published: list[tuple[int, str]], expected: list[tuple[int, str]], exactly_once: bool
+) -> list[str]:
+    """Return how what a killed run has published differs from what the whole run has."""
+    found = []
+    if sorted(set(published)) != sorted(expected):
+        found.append("the predictions published are not those of the uninterrupted run")
+    repeated = sum(count > 1 for count in Counter(published).values())
+    if exactly_once and repeated:
+        found.append(f"{repeated} predictions were published more than once")
+    return found
+
+
 def kill_learners(
     log: TestedLog,
     folder: Path,
-    *,
-    n_kills: int,
-    per_kill: int,
-    seed: int,
-    more: tuple[str, ...] = (),
+    plan: Plan,
     of_both: tuple[str, ...] = (),
     record: Callable[[int], KeyedRecord] = event,
 ) -> Outcome:
-    """Feed a learner and kill it `n_kills` times; then let it finish, and compare.
-
-    `per_kill` is the number of records for each kill; `more` are arguments of the run that is
-    killed, `of_both` of both runs; `record` returns the stream's record of a number.
-    """
-    run = log.arguments(folder / "killed", "p", *of_both, *OFTEN, *more)
-    n_at_work = kill_repeatedly(
-        folder, run, lambda numbers: send(log, record, numbers), n_kills, per_kill, seed
-    )
-    finish(folder, log.arguments(folder / "whole", "q", *of_both, "--stop-at-end"))
-    return outcome_of(log, folder, n_kills * per_kill, n_at_work)
+    """Feed a learner the stream's record of each number, and kill it as planned; then compare."""
+    n_at_work = run_twice(log, folder, plan, partial(send, log, record), of_both)
+    return outcome_of(log, folder, plan.n_records, n_at_work)
 
 
-def kill_repeatedly(
+def run_twice(
+    log: TestedLog,
     folder: Path,
-    run: list[str],
+    plan: Plan,
     feed: Callable[[range], int],
-    n_kills: int,
-    per_kill: int,
-    seed: int,
+    of_both: tuple[str, ...] = (),
 ) -> int:
-    """Kill a run `n_kills` times, then let it finish; return how many kills came at work.
+    """Run a learner that is killed, then one that is not; return how many kills came at work."""
+    run = log.arguments(folder / "killed", "p", *of_both, *OFTEN, *plan.more)
+    n_at_work = kill_repeatedly(folder, run, feed, plan)
+    finish(folder, log.arguments(folder / "whole", "q", *of_both, "--stop-at-end"))
+    return n_at_work
+
+
+def kill_repeatedly(folder: Path, run: list[str], feed: Callable[[range], int], plan: Plan) -> int:
+    """Kill a run as planned, then let it finish; return how many kills came at work.
 
     `feed` appends the records of these numbers, and returns the offset of the last one. Half of a
     life's records are there when it begins. One life in five ends at a random moment of its
     beginning, the others after their first snapshot, while they learn.
     """
-    draw, killed = random.Random(seed), folder / "killed"
+    draw, killed, per_kill = random.Random(plan.seed), folder / "killed", plan.per_kill
     n_at_work = n_sent = 0
-    for life in range(n_kills):
+    for life in range(plan.n_kills):
         half = life * per_kill + per_kill // 2
         end = feed(range(n_sent, half))
         n_sent = half
@@ -116,7 +136,7 @@ def kill_repeatedly(
             assert learner.runs, f"it ended by itself and said:\n{learner.said}"
             learner.kill()
         n_at_work += at_work and newest_offset(killed) < end
-    feed(range(n_sent, n_kills * per_kill))
+    feed(range(n_sent, plan.n_records))
     finish(folder, [*run, "--stop-at-end"])
     return n_at_work
 

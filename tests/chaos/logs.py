@@ -1,6 +1,5 @@
 """The logs that chaos tests feed and read: Kafka topics, and embedded logs."""
 
-import json
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -41,9 +40,13 @@ class KafkaLog:
 
     def arguments(self, folder: Path, predictions: str, *more: str) -> list[str]:
         """Return a run's command line; its predictions go to a topic of this name."""
-        topic = f"{self.name}-{predictions}"
-        letters = ("--dead-letters", f"kafka:{topic}-letters")
-        return arguments(self._bootstrap, self.name, folder, topic, *letters, *more)
+        topic = f"kafka:{self.name}-{predictions}"
+        return [
+            *("run", "--bootstrap", self._bootstrap, "--topic", self.name, "--start", "earliest"),
+            *("--predictions", topic, "--dead-letters", f"{topic}-letters"),
+            *_learner(folder),
+            *more,
+        ]
 
     def published(self, name: str, partition: int = 0) -> list[bytes]:
         """Return the committed predictions of a topic."""
@@ -88,22 +91,6 @@ class EmbeddedLog:
 
 
 TestedLog = KafkaLog | EmbeddedLog
-
-
-def arguments(bootstrap: str, topic: str, folder: Path, predictions: str, *more: str) -> list[str]:
-    """The command line of a run from Kafka."""
-    return [
-        *("run", "--bootstrap", bootstrap, "--topic", topic, "--start", "earliest"),
-        *("--predictions", f"kafka:{predictions}", "--dead-letters", f"kafka:{topic}-letters"),
-        *_learner(folder),
-        *more,
-    ]
-
-
-def published(bootstrap: str, topic: str) -> list[tuple[int, float]]:
-    """The committed predictions of a Kafka topic: of which offset, and what."""
-    found = (json.loads(record.value) for record in read_topic(bootstrap, topic))
-    return [(each["offset"], each["y_pred"]) for each in found]
 
 
 def _learner(folder: Path) -> tuple[str, ...]:

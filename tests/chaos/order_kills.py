@@ -9,7 +9,7 @@ from support.embedded_log import append
 from support.saved_state import saved
 
 from chaos.late_stream import late_records, number
-from chaos.learner_kills import OFTEN, Outcome, finish, kill_repeatedly, values_of
+from chaos.learner_kills import OFTEN, Outcome, Plan, finish, kill_repeatedly, values_of
 from chaos.logs import EmbeddedLog, TestedLog
 from chaos.stream import event
 from iln_stream.streams import NewRecord
@@ -31,15 +31,11 @@ _LABELLED = (
 def kill_in_one_order(
     log: TestedLog,
     folder: Path,
-    *,
-    n_kills: int,
-    per_kill: int,
-    seed: int,
-    more: tuple[str, ...],
+    plan: Plan,
     of_both: tuple[str, ...] = (),
     send: Callable[[range, random.Random], object] | None = None,
 ) -> Outcome:
-    """Feed one learner of all partitions, unevenly, and kill it `n_kills` times.
+    """Feed one learner of all partitions, unevenly, and kill it as planned.
 
     The order in which the records of all partitions are learned is that in which they arrived, and
     different each time. So the uninterrupted run resumes from the first snapshot, of before the
@@ -49,9 +45,9 @@ def kill_in_one_order(
     def send_events(numbers: range, draw: random.Random) -> None:
         log.send(map(event, numbers), draw.randrange(N_PARTITIONS))
 
-    draw, send = random.Random(seed), send or send_events
+    draw, send = random.Random(plan.seed), send or send_events
     run = log.arguments(
-        folder / "killed", "p", *of_both, *OFTEN, *more,
+        folder / "killed", "p", *of_both, *OFTEN, *plan.more,
         *("--snapshot-keep", "100000"),  # so the journal keeps the whole order
     )  # fmt: skip
 
@@ -63,7 +59,7 @@ def kill_in_one_order(
             begin = stop
         return begin
 
-    n_at_work = kill_repeatedly(folder, run, feed, n_kills, per_kill, seed)
+    n_at_work = kill_repeatedly(folder, run, feed, plan)
     begin_again(folder / "killed", folder / "whole")
     whole = log.arguments(folder / "whole", "q", *of_both, "--no-transactional", "--stop-at-end")
     finish(folder, whole)
@@ -78,27 +74,23 @@ def kill_in_one_order(
         expected,
         [letter.decode() for letter in log.published("p-letters")],
         [letter.decode() for letter in log.published("q-letters")],
-        n_kills * per_kill,
+        plan.n_records,
         n_at_work,
     )
 
 
-def kill_joiners(
-    log: EmbeddedLog, folder: Path, *, n_kills: int, per_kill: int, seed: int, more: tuple[str, ...]
-) -> Outcome:
-    """Feed a learner events and labels, two logs of one file, and kill it `n_kills` times."""
+def kill_joiners(log: EmbeddedLog, folder: Path, plan: Plan) -> Outcome:
+    """Feed a learner events and labels, two logs of one file, and kill it as planned."""
     create_topic(log.path, "labels", N_LABELS)
-    records = [value or b"" for _, value in late_records(n_kills * per_kill, seed, number)]
+    records = [value or b"" for _, value in late_records(plan.n_records, plan.seed, number)]
 
     def send(numbers: range, draw: random.Random) -> None:
         part = [NewRecord(records[n], key=str(draw.random())) for n in numbers]
         append(log.path, [each for each in part if b'"x"' in each.value])
         append(log.path, [each for each in part if b'"x"' not in each.value], "labels")
 
-    return kill_in_one_order(
-        log, folder, n_kills=n_kills, per_kill=per_kill, seed=seed, more=more, send=send,
-        of_both=("--labels", f"sqlite:{log.path}#labels", *_LABELLED),
-    )  # fmt: skip
+    both = ("--labels", f"sqlite:{log.path}#labels", *_LABELLED)
+    return kill_in_one_order(log, folder, plan, both, send)
 
 
 def begin_again(killed: Path, whole: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chaos.appender_kills import kill_appenders
-from chaos.learner_kills import kill_learners
+from chaos.learner_kills import Plan, kill_learners
 from chaos.load import load
 from chaos.logs import TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_in_one_order
@@ -28,7 +28,7 @@ def test_killed_as_never_killed(
     """A learner killed at random moments ends identical to an uninterrupted one. It publishes each
     prediction: in transactions once, else some twice, but always with the same value."""
     log = make_log(kind)
-    outcome = kill_learners(log, tmp_path, n_kills=2, per_kill=1_500, seed=1, more=(f"--{way}",))
+    outcome = kill_learners(log, tmp_path, Plan(2, 1_500, 1, (f"--{way}",)))
     assert outcome.faults(exactly_once=way == "transactional") == []
     assert outcome.n_at_work >= 1, "all kills came when there was nothing to lose"
 
@@ -41,8 +41,8 @@ def test_one_order_survives_kills(
 ) -> None:
     """However often it is killed, a learner over three partitions has learned in one order, that of
     its predictions, and publishes no prediction with two values."""
-    log, more = make_log(kind, N_PARTITIONS), (f"--{way}",)
-    outcome = kill_in_one_order(log, tmp_path, n_kills=2, per_kill=1_500, seed=2, more=more)
+    log = make_log(kind, N_PARTITIONS)
+    outcome = kill_in_one_order(log, tmp_path, Plan(2, 1_500, 2, (f"--{way}",)))
     assert outcome.faults(exactly_once=way == "transactional") == []
     assert outcome.n_at_work >= 1, "all kills came when there was nothing to lose"
 
@@ -54,9 +54,7 @@ def test_killed_workers_end_as_one_process(
     """Workers that are killed, and whose supervisor is killed, leave learners and predictions that
     are those of one process without kills."""
     log = make_log("embedded", N_PARTITIONS)
-    outcome = kill_workers(
-        log, tmp_path, n_kills=4, per_kill=300, seed=4, more=("--transactional",)
-    )
+    outcome = kill_workers(log, tmp_path, Plan(4, 300, 4, ("--transactional",)))
     assert outcome.faults(exactly_once=True) == []
     assert outcome.n_at_work >= 1, "all kills came when there was nothing to lose"
 

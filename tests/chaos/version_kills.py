@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from support.saved_state import Bits, bits_of, saved
 
-from chaos.learner_kills import OFTEN, Outcome, finish, kill_repeatedly, outcome_of, send
+from chaos.learner_kills import Outcome, Plan, finish, outcome_of, run_twice, send
 from chaos.logs import EmbeddedLog
 from chaos.stream import event
 from iln_stream.snapshots.published_file import Version
@@ -37,16 +37,8 @@ class VersionOutcome(NamedTuple):
         return f"{self.outcome.summary()}; {self.n_seen} versions read between kills"
 
 
-def kill_publishers(
-    log: EmbeddedLog,
-    folder: Path,
-    *,
-    n_kills: int,
-    per_kill: int,
-    seed: int,
-    more: tuple[str, ...] = (),
-) -> VersionOutcome:
-    """Kill a learner that publishes `n_kills` times; pin a version that it published early.
+def kill_publishers(log: EmbeddedLog, folder: Path, plan: Plan) -> VersionOutcome:
+    """Kill a learner that publishes as planned; pin a version that it published early.
 
     Before and within each life all versions that are kept are read: each is whole, positions grow
     with numbers, a number never changes what it means, and the pinned version stays. At the end it
@@ -77,12 +69,9 @@ def kill_publishers(
         return send(log, event, numbers)
 
     keeping = ("--version-keep", str(KEEP), "--version-seconds", "0.2")
-    run = log.arguments(
-        folder / "killed", "p", *OFTEN, "--publish", str(folder / "models"), *keeping, *more
-    )
-    n_at_work = kill_repeatedly(folder, run, feed, n_kills, per_kill, seed)
+    more = ("--publish", str(folder / "models"), *keeping, *plan.more)
+    n_at_work = run_twice(log, folder, plan._replace(more=more), feed)
     look()
-    finish(folder, log.arguments(folder / "whole", "q", "--stop-at-end"))
     number = versions.pinned()
     assert number is not None, "too few versions were published"
     pinned: Version = versions.file(number).read()
@@ -91,7 +80,7 @@ def kill_publishers(
     send(alone, event, range(pinned.header.positions[origin]))
     finish(folder, alone.arguments(folder / "alone", "r", "--stop-at-end"))
     newest = versions.newest.read()
-    outcome = outcome_of(log, folder, n_kills * per_kill, n_at_work)
+    outcome = outcome_of(log, folder, plan.n_records, n_at_work)
     if bits_of(newest.learner) != outcome.uninterrupted.learner:
         faults.append("the newest version is not the learner at the end")
     learner = saved(folder / "alone", log.name).learner

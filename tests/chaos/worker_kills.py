@@ -10,7 +10,15 @@ from typing import NamedTuple
 
 from support.running_command import Command
 
-from chaos.learner_kills import OFTEN, Outcome, comes_to_work, finish, newest_offset, outcome_of
+from chaos.learner_kills import (
+    OFTEN,
+    Outcome,
+    Plan,
+    comes_to_work,
+    finish,
+    newest_offset,
+    outcome_of,
+)
 from chaos.logs import TestedLog
 from chaos.order_kills import N_PARTITIONS
 from chaos.stream import event
@@ -41,30 +49,18 @@ class WorkersOutcome(NamedTuple):
         return " | ".join(outcome.summary() for outcome in self.partitions)
 
 
-def kill_workers(
-    log: TestedLog,
-    folder: Path,
-    *,
-    n_kills: int,
-    per_kill: int,
-    seed: int,
-    more: tuple[str, ...] = (),
-) -> WorkersOutcome:
+def kill_workers(log: TestedLog, folder: Path, plan: Plan) -> WorkersOutcome:
     """Feed two workers with three partitions; kill one worker in each life, then the supervisor.
 
     Four workers in five are killed while they learn, the others while they start. The supervisor
     is killed while workers learn, start again or still hold partitions that the next life's workers
     want. The uninterrupted run is one process.
     """
-    draw = random.Random(seed)
-    both = ("--learner-per", "partition")
-    two = ("--workers", str(N_WORKERS))
-    killed, run = (
-        folder / "killed",
-        log.arguments(folder / "killed", "p", *both, *two, *OFTEN, *more),
-    )
+    draw, killed, per_kill = random.Random(plan.seed), folder / "killed", plan.per_kill
+    both = ("--learner-per", "partition", *plan.more)
+    run = log.arguments(killed, "p", *both, "--workers", str(N_WORKERS), *OFTEN)
     n_sent = n_at_work = 0
-    for life in range(n_kills // 2):
+    for life in range(plan.n_kills // 2):
         n_sent = _feed(log, n_sent, n_sent + per_kill)
         with Command(folder, *run) as supervisor:
             while len(pids := _pids(supervisor)) < N_WORKERS:
@@ -82,7 +78,7 @@ def kill_workers(
             supervisor.kill()
         n_at_work += at_work and newest_offset(killed) < n_sent - 1
     finish(folder, [*run, "--stop-at-end"])
-    finish(folder, log.arguments(folder / "whole", "q", *both, *more, "--stop-at-end"))
+    finish(folder, log.arguments(folder / "whole", "q", *both, "--stop-at-end"))
     return WorkersOutcome(
         [outcome_of(log, folder, n_sent, n_at_work, number) for number in range(N_PARTITIONS)]
     )

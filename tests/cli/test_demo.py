@@ -140,9 +140,7 @@ def test_out_that_can_not_be(tmp_path):
 
 def test_port_taken(tmp_path):
     """A port in use is an error that names the port, before any learning."""
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
+    with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(IlnError, match=f"--metrics-port: {port}: Address already in use"):
             run_demo(tmp_path, keep=False, metrics_port=port, console=Console(quiet=True))

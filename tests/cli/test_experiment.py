@@ -28,7 +28,7 @@ def test_runs(command, tmp_path):
 
 def test_without_matplotlib(command, monkeypatch):
     """Without the extra the error names it."""
-    monkeypatch.delitem(sys.modules, "iln_stream.research.experiments.picture", raising=False)
+    monkeypatch.delitem(sys.modules, "iln_stream.figures", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = command("experiment", "kernels", "--seeds", "1").refused()
     assert "iln-stream[experiments]" in done.err

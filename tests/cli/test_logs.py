@@ -77,11 +77,7 @@ def test_objects_for_a_collector(log, terminal):
     first, second = map(json.loads, screen.getvalue().splitlines())
     age = dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(first.pop("time"))
     assert dt.timedelta(0) <= age + dt.timedelta(milliseconds=1) < dt.timedelta(seconds=30)
-    assert first == {
-        "level": "info",
-        "logger": "iln_stream.x",
-        "message": "two\nlines, é \ud800",
-    }
+    assert first == {"level": "info", "logger": "iln_stream.x", "message": "two\nlines, é \ud800"}
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", second["time"])
     assert (second["level"], second["logger"], second["message"]) == (
         *("error", "other", "it failed"),

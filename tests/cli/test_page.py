@@ -13,6 +13,7 @@ from support.page_runs import FAST, Run, events
 from support.ports import free_port
 from support.running_api import eventually
 from support.running_command import Command
+from support.web import answers
 
 WITHOUT_EXTRA = """
 import sys
@@ -23,14 +24,6 @@ PathFinder.find_spec = lambda name, *more: None if name in missing else find(nam
 from iln_stream.cli import main
 main()
 """
-
-
-def answers(url):
-    """Return whether a server listens at an address."""
-    try:
-        return httpx.get(url, trust_env=False).status_code == 200
-    except httpx.HTTPError:
-        return False
 
 
 @pytest.mark.thorough

@@ -731,10 +731,7 @@ def test_empty_ids_are_no_ids(command, tmp_path):
 
 @pytest.mark.parametrize(
     ("last", "code"),
-    [
-        (b'{"load": null}', 3),
-        pytest.param(b'{"load": 1.5, "a": 1}', 0, marks=pytest.mark.thorough),
-    ],
+    [(b'{"load": null}', 3), pytest.param(b'{"load": 1.5, "a": 1}', 0, marks=pytest.mark.thorough)],
 )
 def test_worker_processes_that_learn_nothing(last, code, command, tmp_path):
     """Their run ends with the exit code of one that learned nothing, and with 0 if one learned."""

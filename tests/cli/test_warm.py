@@ -131,9 +131,7 @@ def learned(tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "name", ["predict", *(pytest.param(n, marks=pytest.mark.thorough) for n in ("demo", "rebuild"))]
-)
+@pytest.mark.parametrize("name", ["predict", "demo", "rebuild"])
 def test_other_commands_report_compiling(name, learned, tmp_path, monkeypatch):
     """With a cold cache they say that they compile, as `run` does; Ctrl-C ends them together with
     their processes."""

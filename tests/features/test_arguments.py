@@ -27,29 +27,26 @@ POSITIVE_FIELDS = [
     (DecisionStumps, "span"),
     (RandomNetwork, "scale"),
 ]
-COUNT_FIELDS = [(RandomNetwork, "layers"), (RandomNetwork, "width")]
+NO_POSITIVE = (0, -1.0, 1.1e30, math.inf, math.nan), "positive", ("1", True), "number"
+NO_COUNT = (0, -3), "at least 1", (2.0, True), "integer"
 
 
-@pytest.mark.parametrize(("family", "field"), POSITIVE_FIELDS)
-def test_what_is_no_positive_number_is_refused(family, field):
-    """Zero, negative, infinite, nan and overflowing values, text from a settings file and flags are
-    rejected by the field's name."""
-    for value in (0, -1.0, 1.1e30, math.inf, math.nan):
-        with pytest.raises(ValueError, match=f"^{field} is .*positive"):
+@pytest.mark.parametrize(
+    ("family", "field", "wrong"),
+    [
+        *((*each, NO_POSITIVE) for each in POSITIVE_FIELDS),
+        *((RandomNetwork, field, NO_COUNT) for field in ("layers", "width")),
+    ],
+)
+def test_what_is_no_positive_number_or_count_is_refused(family, field, wrong):
+    """Zero, negative, infinite, nan and overflowing values, text from a settings file, flags, and
+    a float where a count is wanted are rejected by the field's name."""
+    values, wanted, others, kind = wrong
+    for value in values:
+        with pytest.raises(ValueError, match=f"^{field} is .*{wanted}"):
             family(**{field: value})
-    for value in ("1", True):
-        with pytest.raises(TypeError, match=f"^{field} is .*number"):
-            family(**{field: value})
-
-
-@pytest.mark.parametrize(("family", "field"), COUNT_FIELDS)
-def test_what_is_no_count_is_refused(family, field):
-    """A network without layers or units, and a float as their number, are rejected by name."""
-    for value in (0, -3):
-        with pytest.raises(ValueError, match=f"^{field} is .*at least 1"):
-            family(**{field: value})
-    for value in (2.0, True):
-        with pytest.raises(TypeError, match=f"^{field} is .*integer"):
+    for value in others:
+        with pytest.raises(TypeError, match=f"^{field} is .*{kind}"):
             family(**{field: value})
 
 

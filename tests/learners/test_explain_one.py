@@ -158,8 +158,7 @@ def test_a_rivers_classifier_is_explained():
 
 
 @pytest.mark.parametrize(
-    ("background", "n_pairs", "message"),
-    [([], 1, "background is empty"), ([{}], 0, "n_pairs = 0")],
+    ("background", "n_pairs", "message"), [([], 1, "background is empty"), ([{}], 0, "n_pairs = 0")]
 )
 def test_impossible_requests_are_refused(background, n_pairs, message):
     """The error names the argument."""

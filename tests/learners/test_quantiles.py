@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 from river import linear_model, preprocessing
+from support.prequential import learned
 
 from iln_stream import (
     ChangeOfTarget,
@@ -31,12 +32,6 @@ def events(n, seed=3):
     for _ in range(n):
         a, b = draw.random(), draw.random()
         yield {"a": a, "b": b}, 3 * b + (0.1 + a) * draw.expovariate(1.0)
-
-
-def learned(model, n=500):
-    for x, y in events(n):
-        model.learn_one(x, y)
-    return model
 
 
 def test_each_level_has_its_share_everywhere():
@@ -73,8 +68,8 @@ def test_the_prediction_is_the_regressors():
 def test_a_pipeline_inside_has_the_interval_of_its_last_step():
     """So its quantiles begin from that interval, as those of a learner alone do."""
     inner, alone = RecordInputs() | InfiniteLayerRegressor("fast", seed=1), fast()
-    model = learned(QuantileRegressor(inner, LEVELS))
-    learned(alone)
+    model = learned(QuantileRegressor(inner, LEVELS), events(500))
+    learned(alone, events(500))
     x = {"a": 0.5, "b": 0.5}
     assert model.predict_interval(x, 0.8) == alone.predict_interval(x, 0.8)
     assert model.predict_quantiles_one(x) == alone.predict_quantiles_one(x)
@@ -84,13 +79,13 @@ def test_a_pipeline_inside_has_the_interval_of_its_last_step():
 
 def test_a_restored_learner_goes_on_bit_for_bit():
     """Also with events that wait for their labels, and inputs that are new."""
-    model = learned(fast())
+    model = learned(fast(), events(500))
     waiting = [(x, y, model.predict_token(x)[1]) for x, y in events(20, seed=8)]
     copy = model_of(state_of(model))
     for each in (model, copy):
         for x, y, token in waiting:
             each.learn_token({**x, "new": 1.0}, token, y)
-        learned(each, 50)
+        learned(each, events(50))
     assert to_bytes(state_of(copy)) == to_bytes(state_of(model))
     assert copy.predict_quantiles_one({"a": 1.0}) == model.predict_quantiles_one({"a": 1.0})
 

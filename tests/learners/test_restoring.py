@@ -37,15 +37,6 @@ def content(model):
     return to_bytes(state_of(model))
 
 
-def go_on(model, events):
-    """A model's predictions and final state."""
-    predictions = []
-    for x, y in events:
-        predictions.append(model.predict_one(x))
-        model.learn_one(x, y)
-    return predictions, content(model)
-
-
 @pytest.mark.parametrize(
     "own",
     [
@@ -57,11 +48,11 @@ def test_a_users_own_parts_are_given_again(own):
     """Foreign parts can't be stored; from_state says so, takes them, and resumes bit for bit."""
     model = ScaledTarget(WinsorisedScaler() | ShrinkingGradient(**own, draws=20, seed=1))
     events = [({"a": a % 7.0, "b": a % 3.0}, a % 5.0) for a in range(80)]
-    go_on(model, events[:50])
+    answers(model, events[:50])
     with pytest.raises(StateError, match=rf"{next(iter(own))} was a \w+, .*give it again"):
         through_files(model)
     restored = through_files(model, **own)
-    assert go_on(restored, events[50:]) == go_on(model, events[50:])
+    assert answers(restored, events[50:]) == answers(model, events[50:])
 
 
 def test_only_dataclasses_of_their_arguments_are_components():

@@ -13,8 +13,7 @@ from iln_stream.records import MalformedError
 
 
 @pytest.mark.parametrize(
-    ("given", "label"),
-    [("yes", "yes"), (True, True), (False, False), (3.0, 3), (-1.0, -1)],
+    ("given", "label"), [("yes", "yes"), (True, True), (False, False), (3.0, 3), (-1.0, -1)]
 )
 def test_classes(given, label):
     """A class is a string, a boolean or a whole number, which JSON may write as 3.0."""

@@ -1,28 +1,14 @@
 """Weights of events, and which learners take them."""
 
 import pytest
-from river import (
-    ensemble,
-    linear_model,
-    multiclass,
-    naive_bayes,
-    neighbors,
-    preprocessing,
-    tree,
-)
+from river import ensemble, linear_model, multiclass, naive_bayes, neighbors, preprocessing, tree
 from support.heard import heard_of
 
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
 from iln_stream.learners.preprocessing.scaled_target import ScaledTarget
 from iln_stream.learners.preprocessing.winsorised_scaler import WinsorisedScaler
 from iln_stream.learners.shrinking_gradient import ShrinkingGradient
-from iln_stream.loop import (
-    Classification,
-    EventWeights,
-    LateLabels,
-    LatePolicy,
-    takes_weights,
-)
+from iln_stream.loop import Classification, EventWeights, LateLabels, LatePolicy, takes_weights
 
 
 def test_weights():

@@ -14,13 +14,7 @@ def test_a_promotion_names_its_contender(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "payload",
-    [
-        None,
-        b"",
-        b'{"x": {"iln_stream": 1}, "y": 2}',
-        {"iln_stream": {"promote": "a"}},
-    ],
+    "payload", [None, b"", b'{"x": {"iln_stream": 1}, "y": 2}', {"iln_stream": {"promote": "a"}}]
 )
 def test_other_records_are_none(payload: bytes | None) -> None:
     """Events, tombstones and rows of tables are never taken for commands."""

@@ -68,11 +68,7 @@ WRONG = {
     "nested object": (b'{"x": {"a": {"b": 1}}}', "x.a: ", "got {'b': 1}"),
     "unknown field": (b'{"x": {}, "label": 1}', "label: ", "unknown name"),
     "text as a label": (b'{"id": "a", "y": "11 kg"}', "y: ", "a finite number, got '11 kg'"),
-    "number as id": (
-        b'{"x": {}, "id": 5}',
-        "id: ",
-        'a text, got 5 (ids are text: send "5")',
-    ),
+    "number as id": (b'{"x": {}, "id": 5}', "id: ", 'a text, got 5 (ids are text: send "5")'),
     "time without offset": (
         b'{"x": {}, "timestamp": "2026-01-31T12:00:00"}',
         "timestamp: ",

@@ -36,9 +36,7 @@ def test_flat_records_are_the_events_in_an_envelope(fields, price):
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
-@given(
-    st.dictionaries(names, finite | st.integers() | st.text() | st.none() | st.booleans()),
-)
+@given(st.dictionaries(names, finite | st.integers() | st.text() | st.none() | st.booleans()))
 def test_any_flat_record_is_an_example_or_malformed(fields):
     """No record of plain values ends the stream, and only finite numbers get through."""
     with warnings.catch_warnings():
@@ -346,8 +344,7 @@ GERMAN = Notation(decimal=",", date_order="dmy")
 
 
 @pytest.mark.parametrize(
-    ("text", "number"),
-    [("-1.234.567,25", -1234567.25), ("1.250", 1250.0), ("2,5e3", 2500.0)],
+    ("text", "number"), [("-1.234.567,25", -1234567.25), ("1.250", 1250.0), ("2,5e3", 2500.0)]
 )
 def test_decimal_commas(text, number):
     """With decimal = ',' numbers, labels, times and weights of the country are read."""

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from json_schemas import FOLDER, as_text, schemas
 from pydantic import ValidationError
 
-from iln_stream.records import (
-    DeadLetter,
-    Prediction,
-    PredictionEncoder,
-    read_prediction,
-)
+from iln_stream.records import DeadLetter, Prediction, PredictionEncoder, read_prediction
 from iln_stream.records.messages import KEY_LIMIT, PAYLOAD_LIMIT, Model
 
 

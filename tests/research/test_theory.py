@@ -28,10 +28,8 @@ class TestSteps:
     @pytest.mark.parametrize(("B", "horizon"), [(0.3, 50), (1.0, 400), (3.0, 10)])
     def test_are_the_learners(self, B, horizon):
         """Both schedules are those ShrinkingGradient takes, event by event."""
-        known, unknown = (
-            ShrinkingGradient(norm_bound=B, horizon=horizon),
-            ShrinkingGradient(norm_bound=B),
-        )
+        known = ShrinkingGradient(norm_bound=B, horizon=horizon)
+        unknown = ShrinkingGradient(norm_bound=B)
         for t in range(1, 30):
             assert theory.step_size(B, horizon) == known._eta(t, 1.0)
             assert theory.anytime_step(B, t) == unknown._eta(t, 1.0)

@@ -17,10 +17,7 @@ from iln_stream.loop import NothingLearnedError
 from iln_stream.service import Service, Settings, rebuild
 from iln_stream.snapshots.follower import Follower
 
-CLASSES: dict[str, tuple[Any, ...]] = {
-    "booleans": (False, True),
-    "texts": ("ox", "1", "é"),
-}
+CLASSES: dict[str, tuple[Any, ...]] = {"booleans": (False, True), "texts": ("ox", "1", "é")}
 
 
 def event(number: int, classes: tuple[Any, ...], **more: Any) -> bytes:

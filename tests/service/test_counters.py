@@ -1,10 +1,6 @@
 """Counters over restarts."""
 
-from prometheus_client.core import (
-    CounterMetricFamily,
-    HistogramMetricFamily,
-    Metric,
-)
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 
 from iln_stream.service.merged import SteadyCounters
 

@@ -153,10 +153,7 @@ def test_a_horizon_determines_the_step(learner, options, step):
 @pytest.mark.parametrize(
     ("learner", "said"),
     [
-        (
-            "shrinking",
-            "did you mean shrinking-gradient",
-        ),
+        ("shrinking", "did you mean shrinking-gradient"),
         ("river.linear_model:Regression", "has no attribute 'Regression'"),
         ("no_such_package:model", "No module named 'no_such_package'"),
         ("users_own_models:number", "is neither a River regressor nor a River classifier: int"),

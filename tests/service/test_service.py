@@ -106,9 +106,7 @@ def test_metrics_over_http(tmp_path):
 
 def test_port_taken():
     """An error about a port in use names the port and the remedy."""
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
+    with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         running = service(source="river:TrumpApproval", metrics_port=port)
         with pytest.raises(IlnError, match=rf"metrics_port = {port}: .*in use; choose another"):

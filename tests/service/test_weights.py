@@ -105,8 +105,7 @@ def test_our_classifier_takes_weights(pending: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "learner",
-    ["infinite-layer", "pool", "river.linear_model:LinearRegression"],
+    "learner", ["infinite-layer", "pool", "river.linear_model:LinearRegression"]
 )
 def test_learners_of_numbers_take_weights(learner: str) -> None:
     """Of all events a learner of ours learns one less if its weight is too large to count."""

@@ -20,6 +20,4 @@ def test_it_logs_until_it_is_closed(caplog: pytest.LogCaptureFixture) -> None:
     n = len(caplog.messages)
     sleep(0.01)
     assert len(caplog.messages) == n
-    assert set(caplog.messages) == {
-        "1,234 events; worker 0: 0, 0 to go; worker 1: 1,234, 0 to go",
-    }
+    assert set(caplog.messages) == {"1,234 events; worker 0: 0, 0 to go; worker 1: 1,234, 0 to go"}

@@ -137,11 +137,7 @@ def _of_series() -> list[MetricSpec]:
 
 
 def _loop(
-    metrics: Metrics,
-    model: str,
-    partition: int,
-    chosen: dict[str, Any],
-    folder: Path,
+    metrics: Metrics, model: str, partition: int, chosen: dict[str, Any], folder: Path
 ) -> PrequentialLoop:
     settings = Settings(**chosen)
     learner = build_learner(settings)

@@ -14,7 +14,7 @@ from support.kafka_topics import create_topic
 from support.running_api import eventually
 from support.running_command import Command
 from support.secured_kafka import PASSWORD, secured_broker
-from support.web import DIRECT
+from support.web import answers
 
 from iln_stream.service import Settings
 from iln_stream.serving.server import STOP_SECONDS
@@ -152,11 +152,7 @@ def curl(number: int, url: str, folder: Path) -> Any:
     line = re.findall(r"^ *(curl .*)$", PAGE, re.MULTILINE)[number]
     command = line.replace("http://127.0.0.1:8080", url).replace("curl ", "curl --noproxy '*' ", 1)
     done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        timeout=60,
-        check=True,
+        ["bash", "-c", command], cwd=folder, stdout=subprocess.PIPE, timeout=60, check=True
     )
     return json.loads(done.stdout)
 
@@ -206,12 +202,3 @@ def test_both_processes_run_with_these_settings(tmp_path: Path, config: Path) ->
             assert abs(predicted["y_pred"]) < 1e6
             assert (learner.terminate(), api.terminate()) == (0, 0)
         assert PASSWORD not in learner.said + api.said
-
-
-def answers(url: str) -> bool:
-    """Whether a probe answers 200."""
-    try:
-        with DIRECT.open(url, timeout=10):
-            return True
-    except OSError:
-        return False

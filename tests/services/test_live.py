@@ -198,10 +198,7 @@ def fits(sample: Any, matchers: str) -> bool:
 
 @pytest.mark.parametrize("expression", QUERIES)
 def test_panel_shows_what_exports_its_metrics(
-    expression: str,
-    prometheus: PrometheusServer,
-    learners: LearnersAtWork,
-    exported: list[Any],
+    expression: str, prometheus: PrometheusServer, learners: LearnersAtWork, exported: list[Any]
 ) -> None:
     """A panel with a misspelt query, or an unknown metric, stays empty."""
     chosen = filled(expression, "|".join(MODELS))

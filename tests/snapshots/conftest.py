@@ -21,6 +21,12 @@ HEADER = Header(
 
 
 @pytest.fixture
+def path(tmp_path):
+    """Where a learner's versions are published."""
+    return tmp_path / "models" / "events-all.model"
+
+
+@pytest.fixture
 def make():
     """Makes a snapshot; its header's fields can be given."""
 

@@ -16,11 +16,6 @@ from iln_stream.snapshots.follower import Follower
 from iln_stream.snapshots.publisher import Publisher
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "models" / "events-all.model"
-
-
 def model():
     return InfiniteLayerRegressor(profile="fast", seed=1)
 

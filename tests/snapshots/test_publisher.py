@@ -18,11 +18,6 @@ from iln_stream.snapshots.publisher import Publisher
 from iln_stream.streams import StreamPartition
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "models" / "events-all.model"
-
-
 def model():
     return InfiniteLayerRegressor(profile="fast", seed=1)
 
@@ -135,8 +130,7 @@ def test_a_replay_publishes_nothing(path):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"topic_id": "u"}, {"configuration": "d"}, {"stream": "other"}, {"resumable": False}],
+    "change", [{"topic_id": "u"}, {"configuration": "d"}, {"stream": "other"}, {"resumable": False}]
 )
 def test_what_a_run_does_not_continue(path, change):
     """A run with another topic or configuration starts over, and so do its versions' contents; the

@@ -13,11 +13,6 @@ from iln_stream.streams import StreamPartition
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "models" / "events-all.model"
-
-
-@pytest.fixture
 def publish(path):
     """Return a function that learns an event for each of n versions, whose age it decides."""
     learner = InfiniteLayerRegressor(profile="fast", seed=1)
@@ -92,8 +87,7 @@ def test_followers_predict_with_the_pinned_version(path, publish):
 
 
 @pytest.mark.parametrize(
-    ("n", "keep", "there"),
-    [(0, 5, "none: "), (3, 2, "2, 3: "), (1, 0, "none: ")],
+    ("n", "keep", "there"), [(0, 5, "none: "), (3, 2, "2, 3: "), (1, 0, "none: ")]
 )
 def test_a_pin_of_no_version(path, publish, n, keep, there):
     """Who pins a number that is none reads which there are, and where they are listed."""

@@ -74,10 +74,7 @@ def _own_apt(suite: str, folder: Path) -> Path:
             if re.search(rf"^Suites:.*{here}", part, re.MULTILINE) and "-security" not in part
         ]
         (folder / "sources" / file.name).write_text("\n\n".join(parts))
-    for file in (
-        Path("/etc/apt/sources.list"),
-        *Path("/etc/apt/sources.list.d").glob("*.list"),
-    ):
+    for file in (Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*.list")):
         lines = file.read_text().splitlines() if file.is_file() else []
         chosen = [
             re.sub(here, suite, each) for each in lines if re.search(rf"^deb .*{here} ", each)

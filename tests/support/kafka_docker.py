@@ -5,12 +5,7 @@ import uuid
 from collections.abc import Mapping
 
 from support.child_process import call_off, last_lines, run_when_this_process_dies
-from support.kafka_home import (
-    KAFKA_VERSION,
-    STOP_DEADLINE_SECONDS,
-    KafkaBrokerError,
-    output_of,
-)
+from support.kafka_home import KAFKA_VERSION, STOP_DEADLINE_SECONDS, KafkaBrokerError, output_of
 
 DOCKER_IMAGE = f"apache/kafka:{KAFKA_VERSION}"
 

@@ -40,8 +40,7 @@ class Run:
     def __init__(self, folder: Path, *flags: str, page: bool = True, port: int = 0) -> None:
         own = ("--page-port", "0") if page else ()
         self.command = Command(
-            folder,
-            *("run", "--source", "sqlite:log.db", "--metrics-port", str(port), *own, *flags),
+            folder, *("run", "--source", "sqlite:log.db", "--metrics-port", str(port), *own, *flags)
         )
         self.command.wait_until_it_says("metrics at")
         self.metrics_url = self._address(r"metrics at (\S+)/metrics")

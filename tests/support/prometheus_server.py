@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 from support.cache import cache
 from support.child_process import ServerProcess, output_of
 from support.debian_packages import PackageError, can_fetch, unpacked
-from support.web import DIRECT
+from support.web import DIRECT, answers
 
 _START_DEADLINE_SECONDS = 60.0
 _TOOL_DEADLINE_SECONDS = 300.0  # the tests of all rules take half a minute on an idle machine
@@ -120,11 +120,7 @@ class PrometheusServer:
         if listening is None:
             return False
         self._address = listening[1]
-        try:
-            with DIRECT.open(f"{self.url}/-/ready", timeout=_ANSWER_DEADLINE_SECONDS):
-                return True
-        except OSError:
-            return False
+        return answers(f"{self.url}/-/ready")
 
 
 def find_tools() -> Tools:

@@ -1,6 +1,7 @@
 """Small data sets for tests of the related methods, as rows and as events."""
 
 import numpy as np
+from river import base
 
 
 def blobs(n, d=3, seed=0):
@@ -22,6 +23,8 @@ def as_dict(x):
 
 
 def learn_all(model, X, y):
-    for x, label in events(X, y):
-        model.learn_one(x, label)
+    """Let a model learn the rows, with the numbers y or, if it is a classifier, their signs."""
+    is_classifier = isinstance(model, base.Classifier)
+    for x_i, y_i in zip(X, y, strict=True):
+        model.learn_one(as_dict(x_i), bool(y_i > 0) if is_classifier else float(y_i))
     return model

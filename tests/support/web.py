@@ -18,3 +18,12 @@ def ask(
     except urllib.error.HTTPError as error:
         with error:
             return error.code, error.read().decode()
+
+
+def answers(url: str) -> bool:
+    """Whether a probe answers 200."""
+    try:
+        with DIRECT.open(url, timeout=10):
+            return True
+    except OSError:
+        return False

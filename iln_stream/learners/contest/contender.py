@@ -73,15 +73,8 @@ class Contender:
 
     __slots__ = (
         *("evidence", "in_a_row", "is_out", "last_failure", "learner", "n_failures", "name"),
-        *(
-            "on_failure",
-            "only_booleans",
-            "scores",
-            "serial",
-            "token_takes_w",
-            "takes_token",
-            "takes_w",
-        ),
+        *("on_failure", "only_booleans", "scores", "serial"),
+        *("takes_token", "takes_w", "token_takes_w"),
     )
 
     def __init__(

@@ -53,11 +53,6 @@ def written(parts: Iterable[ContenderToken]) -> Token:
     return np.array(numbers)
 
 
-def is_of_contest(token: Any) -> bool:
-    """Return whether a token is that of a contest, not one of a learner's own."""
-    return np.ndim(token) == 1 and len(token) > 0 and token[0] == _CODE
-
-
 def read(token: Token) -> dict[int, ContenderToken]:
     """Return a token's parts by the contenders' serial numbers.
 
@@ -394,8 +389,8 @@ class Contest(RestorableLearner, Generic[P]):
             self._learn_on(xs, y, label, w, seen, own)
 
     def _parts(self, token: Any) -> dict[int, ContenderToken]:
-        if is_of_contest(token):
-            return read(token)
+        if np.ndim(token) == 1 and len(token) > 0 and token[0] == _CODE:
+            return read(token)  # else it is a learner's own
         first = self._contenders[0]
         return {
             first.serial: ContenderToken(first.serial, [], token if first.takes_token else None)
@@ -671,12 +666,10 @@ class Contest(RestorableLearner, Generic[P]):
         return (*contest_metrics(self), *map(self._current, self._reported()))
 
     def _found_reporter(self) -> Any:
-        learner = self.contenders.get(self._reporter) if self._reporter is not None else None
-        return find_reporter(learner)
+        return find_reporter(self.contenders.get(self._reporter or ""))
 
     def _reported(self) -> Sequence[MetricSpec]:
-        learner = self.contenders.get(self._reporter) if self._reporter is not None else None
-        return () if learner is None else find_metrics(learner)
+        return find_metrics(self.contenders.get(self._reporter or ""))
 
     def _current(self, spec: MetricSpec) -> MetricSpec:
         """Return a metric that is read from the learner that has the name then."""

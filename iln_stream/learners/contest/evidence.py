@@ -238,10 +238,6 @@ class Evidence:
         if not 0.0 < error < 1.0:
             raise ValueError(f"error = {error} must be a probability between 0 and 1")
         self.error = error
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all differences."""
         self._n_before = 0
         self._lost: ConfidenceInterval | None = None  # of the last comparison that the champion won
         self._begin(1)
@@ -259,7 +255,7 @@ class Evidence:
 
     @property
     def n(self) -> int:
-        """Differences since the start or the last `reset`."""
+        """Differences since the start."""
         return self._n_before + self._n_closed + self._n_open
 
     @property

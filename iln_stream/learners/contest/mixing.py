@@ -162,10 +162,8 @@ LEAST = 1e-9
 class Mixing(ABC):
     """Mixes the contenders' predictions, in their order; those that are missing don't count."""
 
-    @property
-    @abstractmethod
-    def rule(self) -> "MLPoly | LogLossRule":
-        """The rule, which weighs the contenders."""
+    rule: "MLPoly | LogLossRule"
+    """Weighs the contenders."""
 
     @abstractmethod
     def mix(self, predictions: Sequence[Any]) -> Any:
@@ -195,11 +193,7 @@ class RegressionMixing(Mixing):
         # Imported here, so that a contest without a mixture does not wait for numba.
         from iln_stream.learners.infinite_layer.mixing import MLPoly
 
-        self._rule = MLPoly(n, squared=False)
-
-    @property
-    def rule(self) -> "MLPoly":
-        return self._rule
+        self.rule: MLPoly = MLPoly(n, squared=False)
 
     def mix(self, predictions: Sequence[Any]) -> float:
         """Return the weighted mean; raise ArithmeticError if there is none."""
@@ -222,14 +216,11 @@ class ClassificationMixing(Mixing):
     def __init__(self, n: int) -> None:
         from iln_stream.learners.infinite_layer.mixing import LogLossRule
 
-        self._rule = LogLossRule(n)
-
-    @property
-    def rule(self) -> "LogLossRule":
-        return self._rule
+        self.rule: LogLossRule = LogLossRule(n)
 
     def mix(self, predictions: Sequence[Any]) -> dict[Any, float]:
-        known = [(w, p) for w, p in zip(self._weights(), predictions, strict=True) if _is_known(p)]
+        weights: list[float] = self.rule.weights.tolist()
+        known = [(w, p) for w, p in zip(weights, predictions, strict=True) if _is_known(p)]
         if not known:
             if any(isinstance(p, Mapping) for p in predictions):  # none knows a class yet
                 return {}
@@ -249,9 +240,6 @@ class ClassificationMixing(Mixing):
         own = max(mixed.get(y, 0.0), LEAST)
         p = [max(p.get(y, 0.0), LEAST) if _is_known(p) else own for p in predictions]
         self.rule.learn(np.array(p).reshape(-1, 1), np.array([own]), 0)
-
-    def _weights(self) -> list[float]:
-        return self.rule.weights.tolist()  # type: ignore[no-any-return]
 
 
 def _is_known(p: Any) -> bool:

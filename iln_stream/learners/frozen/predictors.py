@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from iln_stream.features.base import LARGEST_INPUT
 from iln_stream.learners.frozen.network import Matrix, in_blocks, load, matrix_of, row_of, save
-from iln_stream.state import StateDict, StateSchema
+from iln_stream.state import Migration, StateDict, StateSchema
 
 Parts = Mapping[str, Any]
 """Arrays, plain values and further parts, by name."""
@@ -541,14 +541,9 @@ def _with_forms(state: StateDict) -> StateDict:
     return {**state, "parts": {**kept, "expert": expert}}
 
 
-def _without_plain_forecasts(state: StateDict) -> StateDict:
-    """From version 2, which had none."""
-    return {**state, "parts": {**state["parts"], "plain": None}}
-
-
-def _without_past(state: StateDict) -> StateDict:
-    """From version 1, which had neither past classes nor changes."""
-    return {**state, "parts": {**state["parts"], "past": (), "changes": None}}
+def _with_parts(**more: Any) -> Migration:
+    """From a version that had none of these parts."""
+    return lambda state: {**state, "parts": {**state["parts"], **more}}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -578,7 +573,7 @@ class FrozenRegressor(FrozenLearner):
     """
 
     schema = StateSchema(
-        "iln_stream.FrozenRegressor", 3, {1: _with_forms, 2: _without_plain_forecasts}
+        "iln_stream.FrozenRegressor", 3, {1: _with_forms, 2: _with_parts(plain=None)}
     )
 
     def predict_one(self, x: Mapping[Any, float]) -> float:
@@ -623,7 +618,7 @@ class FrozenClassifier(FrozenLearner):
 
     """
 
-    schema = StateSchema("iln_stream.FrozenClassifier", 2, {1: _without_past})
+    schema = StateSchema("iln_stream.FrozenClassifier", 2, {1: _with_parts(past=(), changes=None)})
 
     classes: tuple[Any, ...]
 

@@ -385,10 +385,7 @@ class AggregateInputs(base.SupervisedTransformer, base.Transformer):
     """
 
     def __init__(
-        self,
-        aggregates: Mapping[str, Aggregate],
-        time: str,
-        forget_keys_after: float | None = None,
+        self, aggregates: Mapping[str, Aggregate], time: str, forget_keys_after: float | None = None
     ) -> None:
         self.aggregates = aggregates
         self.time = time

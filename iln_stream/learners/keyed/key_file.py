@@ -499,10 +499,7 @@ def _packed(rows: Sequence[tuple[str, Row]], generation: int) -> tuple[bytes, st
 STORED = StateSchema(
     "iln_stream.StoredKeys",
     3,
-    {
-        1: lambda state: {**state, "file": None},
-        2: lambda state: {**state, "transactions": 0},
-    },
+    {1: lambda state: {**state, "file": None}, 2: lambda state: {**state, "transactions": 0}},
 )
 
 

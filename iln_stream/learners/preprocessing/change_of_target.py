@@ -233,7 +233,11 @@ class ChangeOfTarget(OtherTarget):
         return origin + value
 
     def _seen(self, y: float, origin: float) -> float:
-        return _finite(float(y) - origin, y, "minus the present value", origin)
+        if not math.isfinite(seen := float(y) - origin):
+            raise ValueError(
+                f"y = {y!r} minus the present value {origin!r} must be a finite number"
+            )
+        return seen
 
     def _learned(self, y: float, *_: Any) -> None:
         self._last = y
@@ -415,9 +419,3 @@ _MOST = math.asinh(1_000.0)
 _REACH, _PENALTY, _MOST_COLUMNS = 3.0, 100.0, 256
 """Distances to values of the past are at most so many ordinary errors; what squared weights cost;
 and how many such values count, since the time of an event grows with their square."""
-
-
-def _finite(seen: float, y: float, done: str, origin: float) -> float:
-    if not math.isfinite(seen):
-        raise ValueError(f"y = {y!r} {done} {origin!r} must be a finite number")
-    return seen

@@ -5,7 +5,7 @@ from typing import Any
 
 from river import base
 
-from iln_stream.learners.checks import weight_of_event
+from iln_stream.learners.checks import weight_keyword
 from iln_stream.learners.preprocessing.moments import Moments, clipped
 from iln_stream.learners.restoring import RestorableLearner, restorable
 from iln_stream.state import StateDict
@@ -57,9 +57,8 @@ class ScaledTarget(RestorableLearner, base.Regressor):
         A weight w other than 1 is passed on to the regressor, which must take one. The statistics
         are of all events alike.
         """
-        w = weight_of_event(w)
+        weight = weight_keyword(w)
         with self._turn:
-            weight = {} if w == 1.0 else {"w": w}
             self._moments = self._moments.updated(float(y))
             self.regressor.learn_one(x, self.scaled(y), **weight)
 

@@ -95,7 +95,10 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
             admitted = self._admitted(x)
             if len(admitted) < len(x):
                 known = set(admitted)
-                self._overflow([name for name in x if name not in known])
+                left_out = [name for name in x if name not in known]
+                self._n_overflowed += len(left_out)
+                if self._n_overflowed == len(left_out):
+                    warn_of_overflow(left_out[0], self.max_columns)
             for name in admitted:
                 if name not in self._place:
                     self._add(name)
@@ -151,11 +154,6 @@ class WinsorisedScaler(RestorableLearner, base.Transformer):
             self._n_overflowed = n_overflowed
             self._place = {decode_name(text): i for i, text in enumerate(names)}
             self._stats = statistics.copy()
-
-    def _overflow(self, left_out: list[Any]) -> None:
-        self._n_overflowed += len(left_out)
-        if self._n_overflowed == len(left_out):
-            warn_of_overflow(left_out[0], self.max_columns)
 
     def _admitted(self, x: Mapping[Any, float]) -> Collection[Any]:
         """The names of x that have statistics, or will once x is learned."""

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iln_stream.features import DecisionStumps, Features, GaussianFourier, closed_form
+from iln_stream.features.base import Array
 from iln_stream.learners.draws import tail_bound
 from iln_stream.learners.estimators.sampled import est_scalar_prod
 from iln_stream.learners.estimators.support import Support
 from iln_stream.research.experiments.result import Budget, Progress, Result
 from iln_stream.research.theory import lemma_2_bound
-
-Array = NDArray[np.float64]
 
 DRAWS = (1, 4, 16, 64)
 RATIOS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -123,10 +122,7 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
     figures = {
         "tails": tails,
         "lemma_2": _lemma_2(),
-        "counter_example": {
-            "tail": exact_sign_tail(1, 0.9),
-            "printed": printed_bound(1, 0.9),
-        },
+        "counter_example": {"tail": exact_sign_tail(1, 0.9), "printed": printed_bound(1, 0.9)},
         "budget": budget.figures(),
     }
     settings = {"full": full, "seeds": seeds, "estimates": n, "draws": list(DRAWS)}

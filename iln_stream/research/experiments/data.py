@@ -3,9 +3,8 @@
 import bz2
 import gzip
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(NamedTuple):
     """Training and test data."""
 
     # X, y: training inputs (n, d) and their targets or signs (n,)

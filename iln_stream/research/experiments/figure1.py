@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from iln_stream.features.base import Array
 from iln_stream.research.experiments.curves import draw_curve
 from iln_stream.research.experiments.methods.linear_networks import (
-    Array,
     Learner,
     doubly_stochastic,
     exact,

@@ -85,12 +85,9 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
             parts = [whole.first(T) for T in horizons]
             least = [least_loss(part.L, part.y, B) for part in parts]
             for name, learn in METHODS.items():
-                done = [learn(part, seed) for part in parts]
+                done = zip((learn(part, seed) for part in parts), least, strict=True)
                 found[name].append(
-                    [
-                        (f - best, E - best, seen, shrinks)
-                        for (f, E, seen, shrinks), best in zip(done, least, strict=True)
-                    ]
+                    [(f - best, E - best, seen, n) for (f, E, seen, n), best in done]
                 )
         for name, by_seed in found.items():
             f, E, entries, shrinks = np.moveaxis(np.array(by_seed), 2, 0).tolist()

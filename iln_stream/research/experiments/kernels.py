@@ -60,13 +60,12 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
     """
     sizes = SIZES[full]
     names = (*MAPS, NYSTROEM)
-    errors: dict[str, list[list[float]]] = {name: [] for name in names}
+    errors: dict[str, list[list[float]]] = {name: [[] for _ in range(seeds)] for name in names}
     budgets = {name: Budget() for name in names}
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((POINTS, D))
         X[1::2] = X[::2] + 0.3 * rng.standard_normal((POINTS // 2, D))
-        found: dict[str, list[float]] = {name: [] for name in names}
         for M in sizes:
             progress(f"{M} features, seed {seed}")
             for name in names:
@@ -85,9 +84,7 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
                         budget.psi += drawn.n_psi * POINTS
                         budget.draws += M
                 exact = np.array([kernel(X, x) for x in X])
-                found[name].append(float(np.abs(phi @ phi.T - exact).max() / exact.max()))
-        for name in names:
-            errors[name].append(found[name])
+                errors[name][seed].append(float(np.abs(phi @ phi.T - exact).max() / exact.max()))
     figures = {
         "sizes": list(sizes),
         "maps": {

@@ -1,8 +1,7 @@
 """Error and time on adult: random kitchen sinks and AdaBoost against the number of units."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,8 +42,7 @@ BARE, BARE_RIDGE = "bare inputs", "bare inputs, with our penalty"
 """Least squares on the inputs themselves."""
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(NamedTuple):
     """How much to run: numbers of units, and training and test examples."""
 
     counts: tuple[int, ...]
@@ -67,8 +65,7 @@ def run(full: bool, seeds: int, progress: Progress, folder: str | None = None) -
     plain: dict[str, list[float]] = {}
     for seed in range(seeds):
         order = np.random.default_rng(seed).permutation(len(data.X))
-        split = Split(data.X[order], data.y[order], data.Z, data.labels, data.source)
-        split = split.first(plan.n, plan.n_test)
+        split = data._replace(X=data.X[order], y=data.y[order]).first(plan.n, plan.n_test)
         for name in runs:
             progress(f"{name}, seed {seed}")
             measure = _boosted if name == ADABOOST else _random

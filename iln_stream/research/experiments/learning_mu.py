@@ -23,46 +23,17 @@ QUICK = Plan((8, 32), (250, 500, 1000))
 FULL = Plan((8, 16, 32, 64, 128), (500, 1000, 2000, 4000))
 
 
-def _ridge(sampling: Any) -> Callable[[int, int], Callable[[Array, float], float]]:
-    def make(units: int, seed: int) -> Callable[[Array, float], float]:
-        model = RandomFeatureRidge(units, sampling=sampling, seed=seed)
-
-        def event(x: Array, y: float) -> float:
-            named = dict(enumerate(x.tolist()))
-            predicted = model.predict_one(named)
-            model.learn_one(named, y)
-            return predicted
-
-        return event
-
-    return make
-
-
-def _refitted(moves: bool) -> Callable[[int, int], Callable[[Array, float], float]]:
-    def make(units: int, seed: int) -> Callable[[Array, float], float]:
-        model = MovedUnits(D, units, moves, seed=seed)
-
-        def event(x: Array, y: float) -> float:
-            predicted = model.predict(x)
-            model.learn(x, y)
-            return predicted
-
-        return event
-
-    return make
-
-
 LEARNED = 0.9
 """Fixed units with a larger share of the variance left have learned too little to compare with."""
 
 FIXED, CONTROL, REDRAWN, MOVED = "fixed", "fixed, refitted", "redrawn", "moved"
-WAYS = {
-    FIXED: _ridge("prior"),
-    CONTROL: _refitted(moves=False),
-    REDRAWN: _ridge("gradient"),
-    MOVED: _refitted(moves=True),
+WAYS: dict[str, Callable[[int, int], Any]] = {
+    FIXED: lambda units, seed: RandomFeatureRidge(units, sampling="prior", seed=seed),
+    CONTROL: lambda units, seed: MovedUnits(D, units, moves=False, seed=seed),
+    REDRAWN: lambda units, seed: RandomFeatureRidge(units, sampling="gradient", seed=seed),
+    MOVED: lambda units, seed: MovedUnits(D, units, seed=seed),
 }
-"""Each makes a function that predicts an event and then learns it.
+"""Each makes a learner of a number of units and a seed.
 
 Fixed and redrawn units have the weights of `RandomFeatureRidge`, moved ones those of `MovedUnits`;
 the control has the latter on fixed units, so that a gain of moves is not one of the weights.
@@ -93,8 +64,14 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
     return Result("learning_mu", settings, figures, _notes(figures), _draw)
 
 
-def _squares(event: Callable[[Array, float], float], X: Array, y: Array) -> Array:
-    return np.array([(event(x, t) - t) ** 2 for x, t in zip(X, y.tolist(), strict=True)])
+def _squares(model: Any, X: Array, y: Array) -> Array:
+    """Return the squared error of each event, which is predicted and then learned."""
+    squares = []
+    for row, target in zip(X.tolist(), y.tolist(), strict=True):
+        x = dict(enumerate(row))
+        squares.append((model.predict_one(x) - target) ** 2)
+        model.learn_one(x, target)
+    return np.array(squares)
 
 
 def _found(
@@ -127,12 +104,8 @@ def _notes(figures: Mapping[str, Any]) -> list[str]:
             )
             if goal > LEARNED:
                 enough = "the fixed units learned too little to compare with"
-            spread = last["standard_error"]
-            parts.append(
-                f"{way} {last['mean']:.3f}"
-                + (f" ± {spread:.3f}" if spread else "")
-                + f" ({enough})"
-            )
+            spread = "" if last["standard_error"] is None else f" ± {last['standard_error']:.3f}"
+            parts.append(f"{way} {last['mean']:.3f}{spread} ({enough})")
         notes.append(
             f"{name}, error over the variance of the signal with {most} units after "
             f"{figures['events'][-1]:,} events (noise {NOISE**2:g}): {', '.join(parts)}."

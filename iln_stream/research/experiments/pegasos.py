@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -108,8 +107,7 @@ BATCH: dict[str, Callable[[Split, int], Array]] = {
 """Methods that get all training data at once, and return f on the test data."""
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(NamedTuple):
     """How much to run: training sizes at which the error is measured, and test examples."""
 
     sizes: tuple[int, ...]
@@ -131,7 +129,7 @@ def run(full: bool, seeds: int, progress: Progress, folder: str | None = None) -
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
         order = rng.permutation(len(data.X))
-        split = Split(data.X[order], data.y[order], data.Z, data.labels, data.source)
+        split = data._replace(X=data.X[order], y=data.y[order])
         split = split.first(plan.sizes[-1], plan.n_test)
         sizes = sorted({min(size, len(split.X)) for size in plan.sizes})
         for name, make in ONLINE.items():

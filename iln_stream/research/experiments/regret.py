@@ -45,10 +45,7 @@ def streams(T: int, seed: int) -> dict[str, Stream]:
     beta = L[:20].T @ rng.standard_normal(20)
     smooth = L @ (beta / np.linalg.norm(beta)) + rng.normal(0.0, 0.2, T)
     coins = rng.choice([-1.0, 1.0], T)
-    return {
-        "smooth": Stream(X, np.clip(smooth, -1.0, 1.0), L),
-        "coins": Stream(X, coins, L),
-    }
+    return {"smooth": Stream(X, np.clip(smooth, -1.0, 1.0), L), "coins": Stream(X, coins, L)}
 
 
 Schedule = Callable[[float, int, int], float]
@@ -166,12 +163,11 @@ def run(full: bool, seeds: int, progress: Progress) -> Result:
                 best = {T: least_loss(stream.L[:T], stream.y[:T], B) for T in covered}
                 for name, way in WAYS.items():
                     progress(f"seed {seed}: {kind}, B = {B:g}, {name}")
-                    _measure(regrets, (kind, B, name), way, stream, best, seed)
-    figures = {
-        "runs": regrets.summary(),
-        "variance": VARIANCE,
-        "n_shrinks": regrets.n_shrinks,
-    }
+                    whole = None if way.fresh else losses(stream, B, way, seed)
+                    for T, least in best.items():
+                        done = whole or losses(stream.first(T), B, way, seed)
+                        regrets.add((kind, B, name), T, least, done)
+    figures = {"runs": regrets.summary(), "variance": VARIANCE, "n_shrinks": regrets.n_shrinks}
     settings = {"full": full, "seeds": seeds, "horizons": list(horizons), "q": FAMILY.q}
     return Result("regret", settings, figures, _notes(figures), _draw)
 
@@ -218,23 +214,6 @@ class _Regrets:
 def by_seed(by_T: Mapping[int, Sequence[float]]) -> list[list[float]]:
     """Return the values of each seed, by T."""
     return [list(values) for values in zip(*by_T.values(), strict=True)]
-
-
-def _measure(
-    regrets: _Regrets,
-    key: tuple[str, float, str],
-    way: Way,
-    stream: Stream,
-    best: Mapping[int, float],
-    seed: int,
-) -> None:
-    if way.fresh:
-        for T, least in best.items():
-            regrets.add(key, T, least, losses(stream.first(T), key[1], way, seed))
-        return
-    done = losses(stream, key[1], way, seed)
-    for T, least in best.items():
-        regrets.add(key, T, least, done)
 
 
 def _notes(figures: Mapping[str, Any]) -> list[str]:

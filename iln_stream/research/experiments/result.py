@@ -81,12 +81,14 @@ def save_result(result: Result, folder: Path) -> tuple[Path, Path]:
 
     The picture needs matplotlib.
     """
-    from iln_stream.research.experiments.picture import draw
+    from iln_stream.figures import new_figure, save
 
     folder.mkdir(parents=True, exist_ok=True)
     document, picture = folder / f"{result.name}.json", folder / f"experiment_{result.name}.svg"
     document.write_text(as_json(result.document()), encoding="utf-8")
-    draw(result, picture)
+    figure = new_figure(8.5, 4.8)
+    result.plot(figure.subplots())
+    save(figure, picture, salt=result.name)  # the same result gives the same bytes
     return document, picture
 
 

@@ -53,26 +53,17 @@ QUICK = Plan(1000, 30, 128, 32, 16)
 FULL = Plan(2500, 120, 512, 128, 64)
 
 
-class DataSplit(NamedTuple):
-    """Training and validation data, shapes (n, d), (n,), (m, d), (m,)."""
-
-    X: Array
-    y: Array
-    V: Array
-    targets: Array
-
-
 class Method(NamedTuple):
     """A way to learn f with a given number of units."""
 
     settings: tuple[Any, ...]  # of which the one with the least error on validation data counts
-    # (task, units, setting, passes, seed) -> f
-    fit: Callable[[DataSplit, int, Any, int, int], Function]
+    # (training and validation data, units, setting, passes, seed) -> f
+    fit: Callable[[Split, int, Any, int, int], Function]
     weights: Callable[[int, int], int]  # (units, d) -> learned numbers
     kind: str  # which of the plan's largest numbers holds
 
 
-def _linear(features: Function, task: DataSplit, penalty: float) -> Function:
+def _linear(features: Function, task: Split, penalty: float) -> Function:
     """Return the function that ridge regression finds over features and a constant."""
 
     def with_one(X: Array) -> Array:
@@ -82,7 +73,7 @@ def _linear(features: Function, task: DataSplit, penalty: float) -> Function:
     return lambda X: np.asarray(with_one(X) @ w)
 
 
-def _relu(task: DataSplit, units: int, penalty: float, passes: int, seed: int) -> Function:
+def _relu(task: Split, units: int, penalty: float, passes: int, seed: int) -> Function:
     R = np.random.default_rng(seed).standard_normal((task.X.shape[1] + 1, units))
 
     def features(X: Array) -> Array:
@@ -94,7 +85,7 @@ def _relu(task: DataSplit, units: int, penalty: float, passes: int, seed: int) -
 
 
 def _fourier(
-    task: DataSplit, units: int, setting: tuple[float, float], passes: int, seed: int
+    task: Split, units: int, setting: tuple[float, float], passes: int, seed: int
 ) -> Function:
     gamma, penalty = setting
     fourier = FromFamily(GaussianFourier(gamma), units, np.sqrt(2.0))
@@ -102,16 +93,16 @@ def _fourier(
 
 
 def _semi_random(
-    power: int, task: DataSplit, units: int, penalty: float, passes: int, seed: int
+    power: int, task: Split, units: int, penalty: float, passes: int, seed: int
 ) -> Function:
     return SemiRandomRidge(units, power, penalty, seed).fit(task.X, task.y).predict
 
 
 def _network(
-    random: bool, layers: int, task: DataSplit, units: int, step: float, passes: int, seed: int
+    random: bool, layers: int, task: Split, units: int, step: float, passes: int, seed: int
 ) -> Function:
     network = GatedNetwork((units // layers,) * layers, random, step, passes, seed=seed)
-    return network.fit(*task).predict
+    return network.fit(task.X, task.y, task.Z, task.labels).predict
 
 
 def _one_a_unit(units: int, d: int) -> int:
@@ -194,10 +185,10 @@ def _units(method: str, plan: Plan) -> list[int]:
 def _error(split: Split, method: str, units: int, plan: Plan, seed: int) -> float:
     """Return the mean squared test error, over the variance, of the setting that validates best."""
     m = len(split.X) // 5
-    task = DataSplit(split.X[m:], split.y[m:], split.X[:m], split.y[:m])
+    task = Split(split.X[m:], split.y[m:], split.X[:m], split.y[:m], split.source)
     fit = METHODS[method].fit
     fs = [fit(task, units, setting, plan.passes, seed) for setting in METHODS[method].settings]
-    best = min(fs, key=lambda f: float(np.mean((f(task.V) - task.targets) ** 2)))
+    best = min(fs, key=lambda f: float(np.mean((f(task.Z) - task.labels) ** 2)))
     return float(np.mean((best(split.Z) - split.labels) ** 2) / split.labels.var())
 
 

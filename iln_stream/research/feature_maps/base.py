@@ -1,14 +1,11 @@
 """The interface of a feature map."""
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from iln_stream.features.base import Kernel
-
-Array: TypeAlias = NDArray[np.float64]
+from iln_stream.features.base import Array, Kernel
 
 
 @dataclass(frozen=True)

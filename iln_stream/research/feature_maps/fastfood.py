@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.research.feature_maps.base import Array
+from iln_stream.features.base import Array
 from iln_stream.research.feature_maps.gaussian import GaussianMap
 from iln_stream.research.feature_maps.sine_cosine import half, sine_cosine
 

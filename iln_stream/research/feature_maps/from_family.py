@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from iln_stream.features.affine import activate, as_ridges
-from iln_stream.features.base import Features, Kernel, at_least_one, closed_form, positive
+from iln_stream.features.base import Array, Features, Kernel, at_least_one, closed_form, positive
 from iln_stream.features.decision_stumps import Stumps
-from iln_stream.research.feature_maps.base import Array, ScaledKernel
+from iln_stream.research.feature_maps.base import ScaledKernel
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iln_stream.features.base import positive
-from iln_stream.research.feature_maps.base import Array
+from iln_stream.features.base import Array, positive
 from iln_stream.research.feature_maps.sine_cosine import half
 
 

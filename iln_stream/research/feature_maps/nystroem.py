@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from iln_stream.features.base import Kernel, at_least_one
-from iln_stream.research.feature_maps.base import Array
+from iln_stream.features.base import Array, Kernel, at_least_one
 
 
 def whitening(K: Array) -> Array:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iln_stream.features.base import at_least_one, positive
-from iln_stream.research.feature_maps.base import Array
+from iln_stream.features.base import Array, at_least_one, positive
 
 Words = NDArray[np.uint64]
 

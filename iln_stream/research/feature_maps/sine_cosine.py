@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from iln_stream.features.affine import Fourier
-from iln_stream.features.base import Kernel, closed_form
-from iln_stream.research.feature_maps.base import Array, ScaledKernel
+from iln_stream.features.base import Array, Kernel, closed_form
+from iln_stream.research.feature_maps.base import ScaledKernel
 
 
 def sine_cosine(z: Array) -> Array:

@@ -3,9 +3,4 @@
 from iln_stream.research.paper.algorithms import Iterate, est_scalar_prod, shrinking_gradient_step
 from iln_stream.research.paper.reference import ReferenceShrinkingGradient
 
-__all__ = [
-    "Iterate",
-    "ReferenceShrinkingGradient",
-    "est_scalar_prod",
-    "shrinking_gradient_step",
-]
+__all__ = ["Iterate", "ReferenceShrinkingGradient", "est_scalar_prod", "shrinking_gradient_step"]

@@ -7,6 +7,7 @@ import numpy as np
 from river import base
 
 from iln_stream.features import Features, GaussianFourier
+from iln_stream.learners.checks import require_counts, require_family, require_positive
 from iln_stream.research.paper.algorithms import (
     Iterate,
     Vector,
@@ -60,13 +61,9 @@ class ReferenceShrinkingGradient(base.Regressor):
         draws: int = 500,
         seed: int = 0,
     ) -> None:
-        if not (features is None or isinstance(features, Features)):
-            raise ValueError(f"features = {features!r} must be a family with q, draw and psi")
-        if not norm_bound > 0:
-            raise ValueError(f"norm_bound = {norm_bound!r} must be positive")
-        for name, count in (("horizon", horizon), ("draws", draws)):
-            if count < 1 or count != int(count):
-                raise ValueError(f"{name} = {count!r} must be a whole number, at least 1")
+        require_family(features)
+        require_positive(norm_bound=norm_bound)
+        require_counts(horizon=horizon, draws=draws)
         self.features = features
         self.norm_bound = norm_bound
         self.horizon = horizon

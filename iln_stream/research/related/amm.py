@@ -9,7 +9,7 @@ from river import base
 
 from iln_stream.learners.checks import require_counts, require_positive
 from iln_stream.learners.preprocessing.columns import Columns
-from iln_stream.research.related.base import Array
+from iln_stream.research.related.base import Array, stacked
 
 
 class Hyperplanes:
@@ -234,10 +234,7 @@ class AdaptiveMultiHyperplane(base.Classifier):
         """Return the class of each input, faster than one by one; nothing before any is known."""
         if not self._model.classes:
             return []
-        rows = [self._row(self._columns.row(x)) for x in xs]
-        X = np.zeros((len(rows), max(map(len, rows), default=0)))
-        for i, row in enumerate(rows):
-            X[i, : len(row)] = row
+        X = stacked([self._row(self._columns.row(x)) for x in xs])
         return [self._model.classes[i] for i in self._model.class_scores(X).argmax(axis=1)]
 
     def learn_one(self, x: Mapping[Any, float], y: Any) -> None:

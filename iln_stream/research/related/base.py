@@ -18,6 +18,11 @@ from iln_stream.learners.checks import (
 )
 from iln_stream.learners.preprocessing.columns import Columns
 
+Array = NDArray[np.float64]
+
+SMALLEST_SCALE = 1e-100
+"""A scale that weights have in common, and that falls below it, is multiplied into them."""
+
 
 def sign_of(y: Any) -> float:
     """Return +1 for True (or 1) and -1 for False (or 0).
@@ -45,9 +50,6 @@ def require_finite(x: Mapping[Any, float]) -> None:
             raise not_a_number(name, value) from error
         if not finite:
             raise not_a_number(name, value)
-
-
-Array = NDArray[np.float64]
 
 
 def logistic(z: float) -> float:
@@ -110,8 +112,7 @@ class GradientModel:
 
     def decision_many(self, xs: Iterable[Mapping[Any, float]]) -> Array:
         """Return f of several inputs, faster than one by one."""
-        rows = [self._columns.row(x) for x in xs]
-        return self._f(stacked(rows))
+        return self._f(stacked([self._columns.row(x) for x in xs]))
 
 
 class GradientRegressor(GradientModel, base.Regressor):
@@ -174,8 +175,7 @@ def fitted(X: Array, d: int) -> Array:
 
 def stacked(rows: list[Array]) -> Array:
     """Return rows of different lengths as an array, with zeros in the columns that they lack."""
-    width = max(map(len, rows), default=0)
-    X = np.zeros((len(rows), width))
+    X = np.zeros((len(rows), max(map(len, rows), default=0)))
     for to, row in zip(X, rows, strict=True):
         to[: len(row)] = row
     return X

@@ -24,8 +24,6 @@ _JITTER = 1e-10
 
 _GRID = np.linspace(0.0, 1.0, 21)
 _GOLDEN = (5**0.5 - 1) / 2
-
-
 _ROUNDING = 1e-9
 
 

@@ -11,6 +11,7 @@ from iln_stream.learners.restoring import random_key
 from iln_stream.research.feature_maps.from_family import DrawnUnits
 from iln_stream.research.related.base import (
     DERIVATIVES,
+    SMALLEST_SCALE,
     Array,
     GradientClassifier,
     GradientModel,
@@ -20,8 +21,6 @@ from iln_stream.research.related.base import (
 
 _BLOCK = 256
 """Features that are drawn from one seed."""
-
-_SMALLEST_SCALE = 1e-100
 
 
 class DoublyStochastic(GradientModel):
@@ -88,7 +87,7 @@ class DoublyStochastic(GradientModel):
 
     def _decay(self, factor: float) -> None:
         self._s *= factor
-        if self._s < _SMALLEST_SCALE:
+        if self._s < SMALLEST_SCALE:
             self._blocks = [(d, [self._s * c_i for c_i in c]) for d, c in self._blocks]
             self._s = 1.0
 

@@ -7,9 +7,7 @@ import numpy as np
 
 from iln_stream.learners.checks import require_counts, require_positive
 from iln_stream.learners.preprocessing.columns import Columns
-from iln_stream.research.related.base import Array, MarginClassifier
-
-_SMALLEST_SCALE = 1e-100
+from iln_stream.research.related.base import SMALLEST_SCALE, Array, stacked
 
 
 def gaussian_kernel(X: Array, Y: Array, gamma: float) -> Array:
@@ -72,7 +70,7 @@ class KernelExpansion:
             self._s = 1.0
             return
         self._s *= factor
-        if self._s < _SMALLEST_SCALE:
+        if self._s < SMALLEST_SCALE:
             self.set_coefficients(self.coefficients)
 
     def append(self, x: Array, c: float) -> None:
@@ -152,10 +150,4 @@ class KernelModel:
 
     def decision_many(self, xs: Iterable[Mapping[Any, float]]) -> Array:
         """Return f of several inputs, faster than one by one."""
-        rows = [self._columns.row(x) for x in xs]
-        width = max(map(len, rows), default=0)
-        return self._f.many(np.array([np.pad(row, (0, width - len(row))) for row in rows]))
-
-
-class KernelClassifier(KernelModel, MarginClassifier):
-    """Predicts True where f(x) > 0."""
+        return self._f.many(stacked([self._columns.row(x) for x in xs]))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from iln_stream.learners.checks import require_counts, require_positive
-from iln_stream.research.related.base import Array, sign_of
-from iln_stream.research.related.kernel_expansion import KernelClassifier, gaussian_kernel
+from iln_stream.research.related.base import Array, MarginClassifier, sign_of
+from iln_stream.research.related.kernel_expansion import KernelModel, gaussian_kernel
 
 
-class KernelPegasos(KernelClassifier):
+class KernelPegasos(KernelModel, MarginClassifier):
     r"""Support vector machine with the Gaussian kernel by stochastic sub-gradient steps.
 
     Minimises $\frac\lambda2 \|f\|^2 + \mathrm{mean}_i \max(0, 1 - y_i f(x_i))$, as `Pegasos` does

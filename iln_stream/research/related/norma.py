@@ -13,8 +13,8 @@ from iln_stream.learners.checks import (
     require_counts,
     require_positive,
 )
-from iln_stream.research.related.base import logistic, sign_of
-from iln_stream.research.related.kernel_expansion import KernelClassifier, KernelModel
+from iln_stream.research.related.base import MarginClassifier, logistic, sign_of
+from iln_stream.research.related.kernel_expansion import KernelModel
 
 
 class Norma(KernelModel):
@@ -169,7 +169,7 @@ class NormaRegressor(Norma, base.Regressor):
         yield {"loss": "huber", "epsilon": 1.0, "window": 20, "intercept": False}
 
 
-class NormaClassifier(Norma, KernelClassifier):
+class NormaClassifier(Norma, MarginClassifier):
     r"""Online kernel classification that forgets (NORMA).
 
     The recursion of `NormaRegressor` for $y \in \{-1, +1\}$.

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from iln_stream.features.base import Array
 from iln_stream.learners.estimators import Estimate, EstimatorContext
 from iln_stream.learners.estimators.sampled import SampledIterate
-
-Array: TypeAlias = NDArray[np.float64]
 
 ScalarProduct: TypeAlias = Callable[[Array, Array, np.random.Generator], Array]
 """(X (m, d), x (d,), rng) -> (m,): m independent estimates, the k-th with mean <Phi(X_k), Phi(x)>.

@@ -8,9 +8,7 @@ from typing import Any
 from river import base
 
 from iln_stream.learners.checks import require_counts, require_positive
-from iln_stream.research.related.base import require_finite, sign_of
-
-_SMALLEST_SCALE = 1e-100
+from iln_stream.research.related.base import SMALLEST_SCALE, require_finite, sign_of
 
 
 class Pegasos(base.Classifier):
@@ -56,11 +54,7 @@ class Pegasos(base.Classifier):
     """
 
     def __init__(
-        self,
-        lam: float = 1e-3,
-        batch: int = 1,
-        project: bool = False,
-        intercept: bool = False,
+        self, lam: float = 1e-3, batch: int = 1, project: bool = False, intercept: bool = False
     ) -> None:
         require_positive(lam=lam)
         require_counts(batch=batch)
@@ -129,7 +123,7 @@ class Pegasos(base.Classifier):
 
     def _scale(self, factor: float) -> None:
         self._s *= factor
-        if self._s < _SMALLEST_SCALE:
+        if self._s < SMALLEST_SCALE:
             self._v = defaultdict(float, {name: w for name, w in self.weights.items() if w})
             self._s = 1.0
 

@@ -16,6 +16,13 @@ INPUTS = st.floats(-(2.0**49), 2.0**49, width=32)  # numbers that rows store exa
 POLICIES = ("oldest", "smallest", "compress")
 
 
+def filled(support, alphas):
+    """The support, with points 0, 1, ... of these coefficients."""
+    for k, alpha in enumerate(alphas):
+        support.append(np.full(1, k), alpha)
+    return support
+
+
 class NaiveSupport:
     """The same as plain lists."""
 
@@ -75,10 +82,7 @@ def test_sampling_law(budget):
 
 def test_a_huge_coefficient_leaves_no_trace():
     """After one alpha of 1e15 left the budget, the small ones are summed and drawn exactly."""
-    support = Support(budget=10)
-    support.append(np.zeros(1), 1e15)
-    for _ in range(10):
-        support.append(np.zeros(1), 1e-3)
+    support = filled(Support(budget=10), [1e15] + [1e-3] * 10)
     assert support.alpha_l1 == pytest.approx(1e-2, rel=1e-12)
     assert set(support.sample(1_000, np.random.default_rng(0))) == set(range(10))
 
@@ -196,9 +200,7 @@ def test_thousands_of_shrinks(budget):
 class TestThinning:
     def test_smallest_keeps_the_largest(self):
         """When full, the half with the largest |alpha| is kept, in its original order."""
-        support = Support(5, "smallest")
-        for k, alpha in enumerate((5.0, -1.0, 3.0, -4.0, 2.0)):
-            support.append(np.full(1, k), alpha)
+        support = filled(Support(5, "smallest"), (5.0, -1.0, 3.0, -4.0, 2.0))
         assert len(support) == 5
         support.append(np.full(1, 5), 0.5)
         assert support.alpha.tolist() == [5.0, 3.0, -4.0]
@@ -206,9 +208,7 @@ class TestThinning:
 
     def test_smallest_keeps_the_newest_of_equals(self):
         """Equal alphas are evicted by age."""
-        support = Support(4, "smallest")
-        for k in range(5):
-            support.append(np.full(1, k), 1.0)
+        support = filled(Support(4, "smallest"), [1.0] * 5)
         assert support.rows(1).ravel().tolist() == [3.0, 4.0]
 
     def test_compressed_is_unbiased(self):
@@ -216,9 +216,7 @@ class TestThinning:
         alpha = np.random.default_rng(0).standard_normal(40) ** 3
         kept = np.zeros((1_000, 40))
         for key, found in enumerate(kept):
-            support = Support(39, "compress", key)
-            for k, a in enumerate(alpha):
-                support.append(np.full(1, k), a)
+            support = filled(Support(39, "compress", key), alpha)
             assert len(support) in (20, 21)  # systematic: a sum of probabilities, rounded
             found[support.rows(1).ravel().astype(int)] = support.alpha
         tau = np.abs(support.alpha).min()
@@ -231,9 +229,7 @@ class TestThinning:
         """Points above tau are unchanged, the others have +-tau, and ||alpha||_1 is preserved."""
         rng = np.random.default_rng(1)
         alpha = rng.standard_normal(101) ** 5
-        support = Support(100, "compress", 7)
-        for k, a in enumerate(alpha):
-            support.append(np.full(1, k), a)
+        support = filled(Support(100, "compress", 7), alpha)
         held = support.alpha
         old = alpha[support.rows(1).ravel().astype(int)]
         tau = np.abs(held).min()
@@ -256,9 +252,7 @@ class TestThinning:
     @pytest.mark.parametrize("policy", ["smallest", "compress"])
     def test_zeros_leave_first(self, policy):
         """Points with alpha = 0 never evict others."""
-        support = Support(10, policy)
-        for k in range(11):
-            support.append(np.full(1, k), 1.0 if k < 3 else 0.0)
+        support = filled(Support(10, policy), [1.0] * 3 + [0.0] * 8)
         assert support.alpha[:3].tolist() == [1.0, 1.0, 1.0]
         assert len(support) <= 6
 

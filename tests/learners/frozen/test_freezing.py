@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from river import linear_model, preprocessing
+from support.prequential import learned
 
 from iln_stream import features
 from iln_stream.features import closed_form
@@ -31,16 +32,7 @@ def events(n, seed=0):
     rng = np.random.default_rng(seed)
     for _ in range(n):
         a, b, c = rng.normal(size=3)
-        yield (
-            {"a": 20 + 3 * a, "b": 0.01 * b, "c": c},
-            50 + 10 * math.tanh(a - b) + rng.normal(),
-        )
-
-
-def learned(model, n=400):
-    for x, y in events(n):
-        model.learn_one(x, y)
-    return model
+        yield ({"a": 20 + 3 * a, "b": 0.01 * b, "c": c}, 50 + 10 * math.tanh(a - b) + rng.normal())
 
 
 def f(model, row):
@@ -73,7 +65,7 @@ def test_the_network_is_f_within_its_standard_error(family, budget):
 
 def test_the_whole_pipeline_is_frozen():
     """From raw inputs to the label's units: scaled, clipped and unscaled as in the pipeline."""
-    model = learned(ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1)))
+    model = learned(ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1)), events(400))
     network = freeze(model, size=8192)
     learner = model.regressor["ShrinkingGradient"]
     scaler = model.regressor["WinsorisedScaler"]
@@ -93,7 +85,7 @@ def test_the_whole_pipeline_is_frozen():
 
 def test_the_network_predicts_as_the_model_does():
     """On fresh events it is at least as close to the labels as the model: it has no fresh noise."""
-    model = learned(ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1)), 1000)
+    model = learned(ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1)), events(1000))
     network = freeze(model, size=8192)
     fresh = list(events(300, seed=5))
     mine = np.mean([abs(network.predict_one(x) - y) for x, y in fresh])
@@ -152,7 +144,7 @@ def test_the_average_is_frozen():
 
 def test_the_same_seed_the_same_network():
     """Freezing is a function of model and seed, and changes nothing in the model."""
-    model = learned(ShrinkingGradient(seed=1), 20)
+    model = learned(ShrinkingGradient(seed=1), events(20))
     before = model.state()["last"]
     a, b, c = (freeze(model, size=32, seed=seed) for seed in (1, 1, 2))
     assert a.omega.tolist() == b.omega.tolist() != c.omega.tolist()
@@ -162,7 +154,7 @@ def test_the_same_seed_the_same_network():
 
 def test_points_tell_the_error_where_they_are():
     """The standard error is that at the given raw inputs; by default that at recent events."""
-    model = learned(ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1)))
+    model = learned(ScaledTarget(WinsorisedScaler() | ShrinkingGradient(seed=1)), events(400))
     here = freeze(model, size=256, points=[x for x, _ in events(100, seed=4)]).standard_error
     default = freeze(model, size=256).standard_error
     assert 0.7 < here / default < 1.4
@@ -200,7 +192,7 @@ DIFFERENT = "can't be frozen: its components have different units.*bandwidths"
 def test_families_that_can_not_be_frozen(family, message):
     """Units that are not ridges of one activation and one radius raise; the message says which can
     be frozen."""
-    model = learned(ShrinkingGradient(family, draws=20, seed=1), 10)
+    model = learned(ShrinkingGradient(family, draws=20, seed=1), events(10))
     with pytest.raises(ValueError, match=message):
         freeze(model)
 
@@ -225,7 +217,7 @@ def test_models_that_can_not_be_frozen(model):
 def test_sizes_that_tell_no_error(size):
     """A network has at least two units, else its error could not be estimated."""
     with pytest.raises(ValueError, match=f"size = {size} must be a whole number"):
-        freeze(learned(ShrinkingGradient(seed=1), 5), size)
+        freeze(learned(ShrinkingGradient(seed=1), events(5)), size)
 
 
 def test_nothing_learned_nothing_frozen():

@@ -6,12 +6,7 @@ from river import compose, preprocessing
 from support.prequential import errors
 
 from iln_stream.errors import IlnWarning, StateError
-from iln_stream.learners import (
-    InfiniteLayerClassifier,
-    InfiniteLayerRegressor,
-    model_of,
-    state_of,
-)
+from iln_stream.learners import InfiniteLayerClassifier, InfiniteLayerRegressor, model_of, state_of
 from iln_stream.learners.keyed.regressor import KeyedRegressor
 from iln_stream.state import to_bytes
 

@@ -6,6 +6,7 @@ from math import asinh, cos, inf, isnan, log, nan, pi, sin, sinh, sqrt
 import numpy as np
 import pytest
 from river import dummy, linear_model, stats
+from support.prequential import learned
 
 from iln_stream.learners import (
     ChangeOfTarget,
@@ -119,9 +120,7 @@ def test_a_regressor_far_off_is_at_most_1000_levels_away(own, expected):
 @pytest.mark.parametrize("wrap", [fast, lambda: ChangeOfTarget(fast(), "y")])
 def test_explanations_are_in_the_unit_of_the_series(wrap):
     """They sum to the prediction, with any background, and inputs keep their names."""
-    model = RatioToLevel(wrap(), "y", "y.level")
-    for x, y in events(100):
-        model.learn_one(x, y)
+    model = learned(RatioToLevel(wrap(), "y", "y.level"), events(100))
     seen = [x for x, _ in events(20)]
     for background in (None, seen):
         found = model.explain_one(seen[1], background)

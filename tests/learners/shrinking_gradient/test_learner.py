@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import datasets
+from support.prequential import learned
 
 from iln_stream.errors import IlnWarning
 from iln_stream.features import (
@@ -25,12 +26,6 @@ def events(n: int, d: int = 3, seed: int = 0) -> list[tuple[dict[str, float], fl
     X = rng.uniform(-1.5, 1.5, (n, d))
     y = np.clip(0.8 * np.sin(X[:, 0] * 2) * np.cos(X[:, 1]) + 0.05 * rng.standard_normal(n), -1, 1)
     return [({f"x{j}": v for j, v in enumerate(x)}, t) for x, t in zip(X.tolist(), y, strict=True)]
-
-
-def learned(model: ShrinkingGradient, n: int, **kwargs: int) -> ShrinkingGradient:
-    for x, y in events(n, **kwargs):
-        model.learn_one(x, y)
-    return model
 
 
 class TestAgainstThePaper:
@@ -147,7 +142,7 @@ class TestPrediction:
 
     def test_is_the_estimate_that_learning_uses(self):
         """The prediction for x is the E_t used to learn it, new names included."""
-        model = learned(ShrinkingGradient(seed=5), 50)
+        model = learned(ShrinkingGradient(seed=5), events(50))
         for x, y in events(50, seed=1):
             newer = {**x, f"name {model.n_seen}": 0.5}
             predicted = model.estimate(newer)
@@ -161,7 +156,7 @@ class TestRandomness:
         """The same seed gives the same model bit for bit, another seed another model; None takes
         entropy from the system."""
         first, second, *others = (
-            learned(ShrinkingGradient(seed=seed), 60) for seed in (1, 1, 2, None, None)
+            learned(ShrinkingGradient(seed=seed), events(60)) for seed in (1, 1, 2, None, None)
         )
         assert pickle.dumps(first) == pickle.dumps(second)
         assert len({model.alpha_l1 for model in (first, *others)}) == 4
@@ -216,7 +211,7 @@ class TestWhateverArrives:
     @pytest.mark.parametrize("y", [float("nan"), float("inf")])
     def test_a_target_that_is_no_number_changes_nothing(self, y):
         """A rejected event leaves the state bit-identical."""
-        model = learned(ShrinkingGradient(seed=0), 10)
+        model = learned(ShrinkingGradient(seed=0), events(10))
         before = pickle.dumps(model)
         with pytest.raises(ValueError, match="y is"):
             model.learn_one({"a": 1.0}, y)
@@ -247,10 +242,10 @@ def test_wrong_parameters_are_named(parameters, message):
 
 def test_a_run_that_is_not_finite_begins_again():
     """f_t is forgotten with a warning, and later events are learned; E does not stay nan."""
-    model = learned(ShrinkingGradient(estimator="pool", step=0.3, seed=1), 100)
+    model = learned(ShrinkingGradient(estimator="pool", step=0.3, seed=1), events(100))
     model.learn_row(np.full(3, np.nan), 0.5)
     with pytest.warns(IlnWarning, match=r"not a finite number after 101 events"):
-        learned(model, 1)
-    learned(model, 300)
+        learned(model, events(1))
+    learned(model, events(300))
     assert all(math.isfinite(model.predict_one(x)) for x, _ in events(20))
     assert 0.0 < model.alpha_l1 < math.inf

@@ -59,8 +59,5 @@ def test_metrics_read_the_counters(estimator):
     read = {metric.name: metric.read for metric in model.metrics()}
     for t in range(20):
         model.learn_one({"a": t / 20, "b": 1.0}, 0.5)
-    expected = {
-        "iln_alpha_l1": model.alpha_l1,
-        "iln_inputs_overflowed_total": 20,
-    }
+    expected = {"iln_alpha_l1": model.alpha_l1, "iln_inputs_overflowed_total": 20}
     assert {name: value() for name, value in read.items()} == expected

@@ -84,7 +84,8 @@ def test_wrong_bounds(options, problem):
 
 def test_label_of_an_earlier_event():
     """An event is predicted when it comes and learned, with its own x, when its label comes; the
-    loss is that of the published prediction."""
+    loss is that of the published prediction, the delay that of their times, and scores count it
+    once."""
     learner = Recording()
     heard, late = run(learner, EVENT, OTHER, LABEL)
     assert learner.learned == [({"a": 2.0}, 5.0), ({"a": 1.0}, 7.0)]
@@ -93,8 +94,11 @@ def test_label_of_an_earlier_event():
     assert (other.y, other.late) == (5.0, False)
     assert (label.offset, label.y, label.y_pred, label.late) == (2, 7.0, 0.0, True)
     assert label.loss == 7.0**2 / 2
-    assert (label.x, label.time) == ({"a": 1.0}, 100.0)
+    assert (label.x, label.time, label.delay) == ({"a": 1.0}, 100.0, 2.0)
     assert len(late) == 0
+    scores = Regression().scores(10)
+    scores.update(heard.steps)
+    assert (scores.n_events, scores.n_labelled) == (2, 2)
 
 
 def test_a_waiting_label_is_dated_by_its_own_record():
@@ -222,14 +226,8 @@ def test_a_record_lets_so_many_expire():
     for n_later, n_expired in ((15, 0), (16, 100), (17, 200), (18, 250)):
         _, late = run(Recording(), *at(0.0, *first), *later(1e5, n_later), **more)
         assert late.n_expired["age"] == n_expired
-    heard, late = run(
-        Recording(),
-        *at(0.0, *first),
-        *later(1e5, 16),
-        *at(1e5, label("249")),
-        *later(2e5, 2),
-        **more,
-    )
+    records = *at(0.0, *first), *later(1e5, 16), *at(1e5, label("249")), *later(2e5, 2)
+    heard, late = run(Recording(), *records, **more)
     assert (late.n_expired["age"], heard.steps[266].event_id, heard.steps[266].y) == (249, "249", 7)
     assert [letter.offset for letter in heard.letters] == list(range(249))
 
@@ -366,9 +364,8 @@ def test_two_labels_before_the_event():
     heard, _ = run(learner, label("a", 1), label("a", 1), label("a", 2), event("a"), early=5)
     assert learner.learned == [({"a": 1.0}, 2.0)]
     (letter,) = heard.letters
-    assert (letter.offset, "1.0 came before its event 'a', and then 2.0" in letter.reason) == (
-        1, True
-    )  # fmt: skip
+    assert letter.offset == 1
+    assert "1.0 came before its event 'a', and then 2.0" in letter.reason
 
 
 class FailingOnce(Recording):
@@ -398,12 +395,6 @@ def test_a_failed_event_leaves_its_early_label():
     learner = FailingOnce("predict_one")
     run(learner, label("a", 3), event("a"), event("a"), early=5, recent=RecentIds(5))
     assert learner.learned == [({"a": 1.0}, 3.0)]
-
-
-def test_the_delay():
-    """A late step says how long after its event the label came, by their times."""
-    heard, _ = run(Recording(), *at(10.0, event("a")), *at(70.0, label("a")))
-    assert heard.steps[-1].delay == 60.0
 
 
 def test_what_was_published_is_scored():
@@ -465,9 +456,7 @@ def test_a_restart_changes_nothing(make, task, more, at):
     assert len(late) > 0
     restored = LateLabels(LatePolicy(**policy), task, ["list"])
     restored.restore(from_bytes(to_bytes(late.state())))
-    after, _ = run(
-        learner, *records[at:], task=task, recent=ids, late=restored, start=at
-    )  # fmt: skip
+    after, _ = run(learner, *records[at:], task=task, recent=ids, late=restored, start=at)
     assert len(whole.letters) > 10
 
     def told(steps):
@@ -476,14 +465,6 @@ def test_a_restart_changes_nothing(make, task, more, at):
     assert told(whole.steps) == told(before.steps + after.steps)
     assert whole.letters == before.letters + after.letters
     assert whole.repeats == before.repeats + after.repeats
-
-
-def test_scores_count_an_event_once():
-    """An event whose label comes late counts as one event and one labelled event."""
-    heard, _ = run(Recording(), EVENT, OTHER, LABEL)
-    scores = Regression().scores(10)
-    scores.update(heard.steps)
-    assert (scores.n_events, scores.n_labelled) == (2, 2)
 
 
 def test_a_token_does_not_bypass_the_check():

@@ -2,13 +2,7 @@
 
 import pytest
 
-from iln_stream.research.experiments.fast_rates import (
-    BY_LAW,
-    BY_SCORES,
-    KERNEL,
-    TOO_FEW,
-    Exponents,
-)
+from iln_stream.research.experiments.fast_rates import BY_LAW, BY_SCORES, KERNEL, TOO_FEW, Exponents
 
 
 def test_rates(result):

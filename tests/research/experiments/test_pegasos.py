@@ -53,11 +53,7 @@ def test_verdicts():
     difference, and a run that cannot discriminate says so; others get no verdict."""
 
     def note(mean, error):
-        point = {
-            "n": 9,
-            "error": {"mean": mean, "standard_error": error},
-            "seconds": {"mean": 1.0},
-        }
+        point = {"n": 9, "error": {"mean": mean, "standard_error": error}, "seconds": {"mean": 1.0}}
         figures = {
             "sources": {"Pegasos": (0.15, 0.0006)},
             "data": "adult",

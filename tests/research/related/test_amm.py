@@ -4,6 +4,7 @@ on borders that one hyperplane cannot draw.
 
 import numpy as np
 from sklearn.svm import LinearSVC
+from support.prequential import learned
 
 from iln_stream.research.related import AdaptiveMultiHyperplane
 from iln_stream.research.related.amm import Hyperplanes
@@ -22,10 +23,7 @@ def accuracy(model):
 
 
 def trained(**parameters):
-    model = AdaptiveMultiHyperplane(lam=1e-3, **parameters)
-    for x, y in quadrants(6000, seed=0):
-        model.learn_one(x, y)
-    return model
+    return learned(AdaptiveMultiHyperplane(lam=1e-3, **parameters), quadrants(6000, seed=0))
 
 
 def test_learns_what_one_hyperplane_cannot():

@@ -55,6 +55,14 @@ def expansion(n=12, seed=0, d=2):
     return f
 
 
+def of_terms(*terms):
+    """The sum of these terms, points with coefficients."""
+    f = KernelExpansion(GAMMA)
+    for x, c in terms:
+        f.append(np.array(x, ndmin=1), c)
+    return f
+
+
 def squared_distance(X, a, Z, b):
     """||sum a_i k(X_i, .) - sum b_i k(Z_i, .)||^2."""
     points, c = np.vstack([X, Z]), np.concatenate([a, -b])
@@ -76,9 +84,7 @@ def test_degradation_is_the_distance_moved(maintain, seed):
 def test_removal_of_equal_terms_takes_the_oldest():
     """Coefficients that differ by rounding alone count as equal, and the first term goes; were it
     the newest each time, f would never change."""
-    f = KernelExpansion(GAMMA)
-    for k in range(5):
-        f.append(np.array([float(k)]), (-1) ** k * (0.3 - 1e-16 * k))
+    f = of_terms(*((float(k), (-1) ** k * (0.3 - 1e-16 * k)) for k in range(5)))
     for oldest in range(3):
         f.append(np.array([float(5 + oldest)]), 0.3 - 1e-15)
         remove_smallest(f)
@@ -116,10 +122,8 @@ def test_projection_of_a_repeated_point_costs_nothing():
 def test_merging_keeps_the_best_point_between_two(seed):
     """The new term is the projection of the two onto one kernel, and no h gives a better one."""
     rng = np.random.default_rng(seed)
-    f = KernelExpansion(GAMMA)
     X, a = rng.standard_normal((2, 3)), rng.uniform(0.2, 1.0, 2) * (-1) ** seed
-    for x, c in zip(X, a, strict=True):
-        f.append(x, c)
+    f = of_terms(*zip(X, a, strict=True))
     merge(f)
     z, a_z = f.points[0], f.coefficients[0]
     k = rbf_kernel(z[None], X, gamma=GAMMA)[0]
@@ -140,9 +144,7 @@ def test_merging_keeps_the_best_point_between_two(seed):
 
 def test_merging_of_equal_points_adds_them():
     """Two terms at one point become one with the sum of their coefficients, at no cost."""
-    f = KernelExpansion(GAMMA)
-    for x, c in (([1.0, 2.0], 0.5), ([1.0, 2.0], 0.25), ([0.0, 0.0], -1.0)):
-        f.append(np.array(x), c)
+    f = of_terms(([1.0, 2.0], 0.5), ([1.0, 2.0], 0.25), ([0.0, 0.0], -1.0))
     assert merge(f) == pytest.approx(0.0, abs=1e-12)
     assert sorted(f.coefficients) == pytest.approx([-1.0, 0.75])
 
@@ -153,20 +155,13 @@ def test_no_other_partner_costs_less(seed):
     f = expansion(seed=seed)
     a, X = f.coefficients, f.points.copy()
     m = int(np.argmin(abs(a)))
-    costs = []
-    for n in np.flatnonzero(a * a[m] > 0):
-        if n != m:
-            pair = KernelExpansion(GAMMA)
-            pair.append(X[m], a[m])
-            pair.append(X[n], a[n])
-            costs.append(merge(pair))
+    partners = [n for n in np.flatnonzero(a * a[m] > 0) if n != m]
+    costs = [merge(of_terms((X[m], a[m]), (X[n], a[n]))) for n in partners]
     assert merge(f) == pytest.approx(min(costs), rel=1e-3)
 
 
 def test_merging_without_a_partner_removes():
     """A term whose sign no other has is dropped."""
-    f = KernelExpansion(GAMMA)
-    for x, c in ((0.0, -0.1), (1.0, 1.0)):
-        f.append(np.array([x]), c)
+    f = of_terms((0.0, -0.1), (1.0, 1.0))
     assert merge(f) == pytest.approx(0.01)
     assert f.coefficients.tolist() == [1.0]

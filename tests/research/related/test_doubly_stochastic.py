@@ -52,9 +52,7 @@ def test_is_the_sources_algorithm(loss, draws):
 def test_features_are_independent():
     """No feature repeats over blocks, and their products estimate the family's kernel."""
     family = GaussianFourier(0.3)
-    model = DoublyStochasticRegressor(family, draws=64, seed=0)
-    for x in X[:200]:
-        model.learn_one(as_dict(x), 1.0)
+    model = learn_all(DoublyStochasticRegressor(family, draws=64, seed=0), X[:200], np.ones(200))
     psi = stored_features(model, 200 * 64)
     assert len(np.unique(psi[0])) == 200 * 64
     found = psi[:10] @ psi[0] / psi.shape[1]

@@ -22,8 +22,7 @@ def phi_of(model):
 def test_regression_is_scikit_learns(features):
     """Over the same features f is that of SGDRegressor, for families and for maps."""
     model = KitchenSinksRegressor(features, n_features=40, step=0.2, lam=0.01, seed=3)
-    for x, y in zip(X, Y, strict=True):
-        model.learn_one(as_dict(x), 2.0 * y)
+    learn_all(model, X, 2.0 * Y)
     phi = phi_of(model)(X)
     theirs = SGDRegressor(**COMMON, shuffle=False, max_iter=1, tol=None).fit(phi, 2.0 * Y)
     found = model.decision_many(map(as_dict, X))
@@ -62,9 +61,7 @@ def test_decaying_step():
 def test_new_columns():
     """New names leave f as it was for events without them; later events teach the new map; the
     number of maps grows like the logarithm of the number of names."""
-    model = KitchenSinksRegressor(n_features=300, step=0.5, seed=0)
-    for x, y in zip(X, X[:, 0], strict=True):
-        model.learn_one(as_dict(x), y)
+    model = learn_all(KitchenSinksRegressor(n_features=300, step=0.5, seed=0), X, X[:, 0])
     before = model.decision_one(as_dict(X[0]))
     model._draw(4)
     assert model.decision_one(as_dict(X[0])) == before

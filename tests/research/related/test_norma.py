@@ -36,12 +36,11 @@ def test_is_the_sources_recursion(loss, window, decay_step):
     X, y = blobs(150)
     shared = {"loss": loss, "lam": 0.05, "gamma": GAMMA, "decay_step": decay_step, "window": window}
     if loss in ("hinge", "logistic"):
-        model = learn_all(NormaClassifier(**shared), X, y)
+        model = NormaClassifier(**shared)
     else:
         y = np.sin(X[:, 0])
         model = NormaRegressor(epsilon=0.5 if loss == "huber" else 0.1, **shared)
-        for x_i, y_i in zip(X, y, strict=True):
-            model.learn_one(as_dict(x_i), y_i)
+    learn_all(model, X, y)
     step = 0.3 / np.sqrt(np.arange(1, 151)) if decay_step else np.full(150, 0.3)
     expected = recursion(X, y, loss, step, 0.05, window)
     np.testing.assert_allclose(model.decision_many(map(as_dict, X)), expected, rtol=1e-9)

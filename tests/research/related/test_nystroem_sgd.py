@@ -14,9 +14,7 @@ X, Y = blobs(300)
 def test_fixed_landmarks_give_scikit_learns_recursion():
     """While the reservoir stays as it is, f follows SGDRegressor over scikit-learn's Nystroem
     features of the same landmarks, from the same f."""
-    model = NystroemRegressor(8, gamma=0.3, step=0.2, lam=0.01, seed=0)
-    for x, y in zip(X, Y, strict=True):
-        model.learn_one(as_dict(x), y)
+    model = learn_all(NystroemRegressor(8, gamma=0.3, step=0.2, lam=0.01, seed=0), X, Y)
     theirs = Nystroem(gamma=0.3, n_components=8).fit(model._phi.landmarks)
     phi = theirs.transform(X)
     f = model.decision_many(map(as_dict, X))
@@ -27,8 +25,7 @@ def test_fixed_landmarks_give_scikit_learns_recursion():
         alpha=0.01, learning_rate="constant", eta0=0.2, fit_intercept=False, shuffle=False
     )
     sgd.set_params(max_iter=1, tol=None).fit(phi, Y, coef_init=w)
-    for x, y in zip(X, Y, strict=True):
-        model.learn_one(as_dict(x), y)
+    learn_all(model, X, Y)
     np.testing.assert_allclose(model.decision_many(map(as_dict, X)), sgd.predict(phi), atol=1e-7)
 
 

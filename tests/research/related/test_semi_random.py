@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support.two_classes import as_dict, blobs
+from support.two_classes import as_dict, blobs, learn_all
 
 from iln_stream.research.related import SemiRandomClassifier, SemiRandomRegressor
 
@@ -14,8 +14,7 @@ ONE = np.column_stack([np.ones(200), X])
 
 def learn(model, y, passes=1):
     for _ in range(passes):
-        for x, target in zip(X, y, strict=True):
-            model.learn_one(as_dict(x), target)
+        learn_all(model, X, y)
     return model
 
 

@@ -36,7 +36,9 @@ class Unusable(LinearRegression):
 @pytest.fixture
 def models(tmp_path):
     """The models in the folder of the test, not started yet."""
-    return Models(tmp_path / "models", 0.9, partial(Follower, allow_pickle=True))
+    models = Models(tmp_path / "models", 0.9, partial(Follower, allow_pickle=True))
+    yield models
+    models.close()
 
 
 def predictor_of(models, name):
@@ -72,29 +74,23 @@ def test_a_model_that_fails_is_the_only_one(tmp_path, models, caplog):
     publish(tmp_path, name="b", n=1)
     publish(tmp_path, Unusable(), name="a", n=1, allow_pickle=True)
     models.start()
-    try:
-        assert predictor_of(models, "b").published.header.version == 1
-        for version in (2, 3):
-            publish(tmp_path, name="b", n=1)
-            eventually(lambda version=version: dict(models)["b"].version == version)
-        (problem,) = models.problems()
-        assert "a.model: it can't be used: " in problem
-        assert dict(models)["a"].n_failures == 1
-        (first,) = (each for each in caplog.messages if "predicts with version" in each)
-        assert "b.model: predicts with version 1 of the stream log-events" in first
-        assert first.endswith("newer ones follow")
-    finally:
-        models.close()
+    assert predictor_of(models, "b").published.header.version == 1
+    for version in (2, 3):
+        publish(tmp_path, name="b", n=1)
+        eventually(lambda version=version: dict(models)["b"].version == version)
+    (problem,) = models.problems()
+    assert "a.model: it can't be used: " in problem
+    assert dict(models)["a"].n_failures == 1
+    (first,) = (each for each in caplog.messages if "predicts with version" in each)
+    assert "b.model: predicts with version 1 of the stream log-events" in first
+    assert first.endswith("newer ones follow")
 
 
 def test_a_folder_without_models_is_warned_of(models, caplog):
     """Whoever starts the API before the learner, or with a wrong folder, reads why it waits."""
     models.start()
-    try:
-        eventually(lambda: caplog.messages)
-        assert "models yet: start `iln-stream run` with --publish" in caplog.text
-    finally:
-        models.close()
+    eventually(lambda: caplog.messages)
+    assert "models yet: start `iln-stream run` with --publish" in caplog.text
 
 
 def test_a_deleted_model_is_none(tmp_path, models):
@@ -106,12 +102,9 @@ def test_a_deleted_model_is_none(tmp_path, models):
         versions.newest.path.unlink()
     versions.pin(1)
     models.start()
-    try:
-        assert predictor_of(models, "b").published.pinned
-        assert [name for name, _ in models] == ["b"]
-        assert models.problems() == []
-    finally:
-        models.close()
+    assert predictor_of(models, "b").published.pinned
+    assert [name for name, _ in models] == ["b"]
+    assert models.problems() == []
 
 
 def test_a_pin_of_no_model_is_a_problem(tmp_path, start, caplog):

@@ -33,8 +33,7 @@ def show(browser):
 
         page.on("pageerror", lambda error: note("error", str(error)))
         page.on(
-            "console",
-            lambda m: note(m.type, m.text) if m.type in ("error", "warning") else None,
+            "console", lambda m: note(m.type, m.text) if m.type in ("error", "warning") else None
         )
         page.goto(url)
         return page

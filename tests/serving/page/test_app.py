@@ -42,12 +42,7 @@ def client():
 
 def test_all_that_the_page_loads_is_there(client):
     """Each file that another one names is served, with its type; there are no others."""
-    types = {
-        "css": "text/css",
-        "js": "text/javascript",
-        "svg": "image/svg",
-        "html": "text/html",
-    }
+    types = {"css": "text/css", "js": "text/javascript", "svg": "image/svg", "html": "text/html"}
     found, waiting = set(), {"/"}
     while waiting:
         path = waiting.pop()

@@ -69,12 +69,7 @@ def test_a_lost_learner_keeps_its_data(board):
     board.lost("gone", "refused", 21.0)
     assert json.loads(board.message(before)) == {
         "whole": False,
-        "page": {
-            "learner": "http://learner",
-            "state": "gone",
-            "problem": "refused",
-            "since": 20.0,
-        },
+        "page": {"learner": "http://learner", "state": "gone", "problem": "refused", "since": 20.0},
         "models": {},
     }
     assert len(json.loads(board.message(0))["models"]) == 1

@@ -394,7 +394,7 @@ def test_new_events_appear_as_they_are_learned(tmp_path, run, show):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("last", [13_000, pytest.param(27_000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("last", [13_000, 27_000])
 def test_nothing_grows(tmp_path, run, page_of, show, last):
     """Neither elements nor listeners nor memory grow once lists and curves are full."""
     append(tmp_path / "log.db", events(0, 6000))

@@ -29,10 +29,7 @@ def rows(tmp_path, content, name="table.csv", **options):
     [
         ("a,y\n", []),
         ("a,y\n1,2\n4,\n", [{"a": "1", "y": "2"}, {"a": "4", "y": ""}]),
-        (
-            "a,y\n1\n1,5,2\n",
-            [{"a": "1", "y": None}, {"a": "1", "y": "5", None: ["2"]}],
-        ),
+        ("a,y\n1\n1,5,2\n", [{"a": "1", "y": None}, {"a": "1", "y": "5", None: ["2"]}]),
         ('a,"the b"\r\n"1, or\r\n2", 3\r\n', [{"a": "1, or\r\n2", "the b": " 3"}]),
         ("\ufeffa , the b\n1,größer\n", [{"a": "1", "the b": "größer"}]),
         ("a;b;c,y\n1;2;3,4\n", [{"a;b;c": "1;2;3", "y": "4"}]),

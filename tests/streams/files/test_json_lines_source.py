@@ -34,22 +34,13 @@ def pipe():
 @pytest.mark.parametrize(
     ("content", "records"),
     [
-        (b"", []),
-        (b"\n\n \n", []),
-        (b"a\nb\n", [(0, b"a"), (1, b"b")]),
-        (b"a\nb", [(0, b"a"), (1, b"b")]),
-        (b"a\r\nb\r\n", [(0, b"a"), (1, b"b")]),
-        (b"a\n\n  \nb\n\n", [(0, b"a"), (3, b"b")]),
-        (b"\na", [(1, b"a")]),
-    ],
-    ids=[
-        "empty",
-        "only blank lines",
-        "lines",
-        "no newline at the end",
-        "CRLF",
-        "blank lines",
-        "first line blank",
+        pytest.param(b"", [], id="empty"),
+        pytest.param(b"\n\n \n", [], id="only blank lines"),
+        pytest.param(b"a\nb\n", [(0, b"a"), (1, b"b")], id="lines"),
+        pytest.param(b"a\nb", [(0, b"a"), (1, b"b")], id="no newline at the end"),
+        pytest.param(b"a\r\nb\r\n", [(0, b"a"), (1, b"b")], id="CRLF"),
+        pytest.param(b"a\n\n  \nb\n\n", [(0, b"a"), (3, b"b")], id="blank lines"),
+        pytest.param(b"\na", [(1, b"a")], id="first line blank"),
     ],
 )
 def test_file(tmp_path, content, records):

@@ -61,8 +61,7 @@ def test_a_pipe_is_no_file(tmp_path, name):
 def test_unknown_extension():
     """A file with another extension can't be read, and the error has the possible sources."""
     with pytest.raises(
-        SourceError,
-        match=r"give kafka, .* a file \(\.csv, .*\.jsonl, .*; \.parquet\)",
+        SourceError, match=r"give kafka, .* a file \(\.csv, .*\.jsonl, .*; \.parquet\)"
     ):
         at("e.doc").source()
 

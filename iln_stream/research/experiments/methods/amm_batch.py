@@ -18,8 +18,6 @@ class AdaptiveMultiHyperplaneBatch:
     ----------
     lam
         $\lambda$.
-    limit
-        The most hyperplanes of a class.
     rounds
         Passes with fixed assignments.
     prune
@@ -35,11 +33,8 @@ class AdaptiveMultiHyperplaneBatch:
 
     """
 
-    def __init__(
-        self, lam: float, limit: int = 20, rounds: int = 4, prune: float = 10.0, seed: int = 0
-    ) -> None:
+    def __init__(self, lam: float, rounds: int = 4, prune: float = 10.0, seed: int = 0) -> None:
         self.lam = lam
-        self.limit = limit
         self.rounds = rounds
         self.prune = prune
         self.seed = seed
@@ -47,7 +42,7 @@ class AdaptiveMultiHyperplaneBatch:
     def fit(self, X: Array, y: Array) -> "AdaptiveMultiHyperplaneBatch":
         """Train on inputs (n, d) and labels (n,) of any kind."""
         rng = np.random.default_rng(self.seed)
-        self.model = Hyperplanes(self.lam, self.limit)
+        self.model = Hyperplanes(self.lam, limit=20)
         labels = np.array([self.model.class_of(label) for label in y.tolist()])
         for i in rng.permutation(len(X)):
             self.model.step(X[i], labels[i])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from iln_stream.features.base import Array
 
 
 class StepRuns(NamedTuple):

@@ -1,11 +1,12 @@
 """Ridge regression on cosine units that gradients move."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from iln_stream.features.base import Array
 
 MEMORY = 2048
 """Events that gradients and refits draw on: as many as `RandomFeatureRidge` redraws from."""
@@ -63,14 +64,14 @@ class MovedUnits:
         """Return phi of rows (n, d + 1) that end with 1, (n, R + d + 1)."""
         return np.hstack([self._scale * np.cos(X @ self.units), X])
 
-    def predict(self, x: Array) -> float:
-        """Return f at x, (d,)."""
-        return float((self.features(np.append(x, 1.0)[None]) @ self.theta)[0])
+    def predict_one(self, x: Mapping[int, float]) -> float:
+        """Return f at x, whose d inputs are in order."""
+        return float((self.features(np.array([[*x.values(), 1.0]])) @ self.theta)[0])
 
-    def learn(self, x: Array, y: float) -> None:
+    def learn_one(self, x: Mapping[int, float], y: float) -> None:
         """Learn an event."""
         k = self.n % MEMORY
-        self._X[k, :-1], self._y[k] = x, y
+        self._X[k, :-1], self._y[k] = list(x.values()), y
         self.n += 1
         if self._moves and self.n > BATCH:
             self._move(np.append(self._rng.integers(min(self.n, MEMORY), size=BATCH - 1), k))

@@ -17,7 +17,7 @@ def events(n, d=3, seed=0):
 def learned(n, **options):
     model = MovedUnits(3, 16, seed=1, **options)
     for x, y in zip(*events(n), strict=True):
-        model.learn(x, y)
+        model.learn_one(dict(enumerate(x)), y)
     return model
 
 
