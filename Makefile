@@ -131,7 +131,7 @@ bench: $(VENV)/bench
 	$(BIN)/python benchmarks/loop.py --json out/bench/loop.json
 
 # Overhead of the loop, whole runs from a file and from a broker with both clients, and the embedded
-# log. Four minutes.
+# log. Seven minutes.
 bench-stream: $(VENV)/dev
 	$(BIN)/python benchmarks/streaming.py
 	PYTHONPATH=tests:. $(BIN)/python -m benchmarks.end_to_end
