@@ -125,7 +125,7 @@ kafka: $(VENV)/package
 chaos: $(VENV)/dev
 	PYTHONPATH=tests $(BIN)/python -m chaos
 
-# Speed: compared with the machine's limit and other regressors, and of the whole loop. Six minutes.
+# Speed: compared with the machine's limit and other regressors, and of the whole loop. A quarter of an hour.
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks.speed --json out/bench/speed.json
 	$(BIN)/python benchmarks/loop.py --json out/bench/loop.json

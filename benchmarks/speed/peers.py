@@ -1,5 +1,6 @@
 """Other online regressors, with their usual settings, one event at a time."""
 
+import warnings
 from functools import partial
 from importlib.util import find_spec
 
@@ -60,7 +61,10 @@ def peers() -> list[Contender]:
 
 def _installed(package: str) -> list[str]:
     """Return the package, or nothing if it is not installed: they are in the extra `bench`."""
-    return [package] if find_spec(package) else []
+    if find_spec(package):
+        return [package]
+    warnings.warn(f"{package} is left out: pip install '.[bench]'", stacklevel=2)
+    return []
 
 
 def _scaled(model: base.Regressor) -> Step:

@@ -152,7 +152,7 @@ _NAN = float("nan")
 RECENT_STRIDE = 256
 RECENT_POINTS = 40
 """Points of the recent curves: they cover the last 10,000 steps. Errors are those of a window of
-steps, which changes slowly; a point takes as long as forty steps."""
+steps, which changes slowly; a point takes as long as some ten steps of profile `fast`."""
 
 
 class SampledCurves:

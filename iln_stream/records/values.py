@@ -40,7 +40,7 @@ def plain(value: Any) -> Any:
 
 
 def _is_plain(fields: dict[Any, Any]) -> bool:
-    """Whether names are texts, and values as they are: that of most rows is seen at once."""
+    """Whether all names are texts, and no value has to be converted, as in most rows."""
     return {str}.issuperset(map(type, fields)) and _AS_THEY_ARE.issuperset(
         map(type, fields.values())
     )
