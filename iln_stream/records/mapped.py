@@ -9,6 +9,8 @@ from datetime import datetime
 from math import isfinite
 from typing import Any, Literal, NamedTuple, Protocol
 
+from pydantic_core import from_json
+
 from iln_stream.errors import IlnWarning
 from iln_stream.records.decoding import (
     CLASS_REMEDY,
@@ -64,6 +66,9 @@ _CELL = re.compile(r"-?\d{1,99}(\.\d{1,99})?([eE][-+]?\d\d?)?").fullmatch
 _NUMBERS = frozenset(("auto", "number"))
 _NESTED = frozenset((dict, list))
 _FLOATS = frozenset((float,))
+_JSON_NUMBERS = frozenset((float, int))
+_TEXTS: Collection[type] = frozenset((str,))
+"""Types of what is in a row of a file."""
 
 _ENVELOPE = frozenset(("y", "id", "timestamp", "weight"))
 """Names beside `x` in events that `EnvelopeDecoder` reads."""
@@ -76,6 +81,7 @@ class _Plan(NamedTuple):
     others: tuple[str, ...]
     types: tuple[FieldType, ...]
     is_plain: bool
+    cells: tuple[str, ...]  # inputs, and the label, that are usually numbers written as texts
     target: str | None
     id: str | None
     time: tuple[str, ...]
@@ -241,29 +247,30 @@ class MappedDecoder:
         Of a decoder that `takes_key`, `key` is the record's own key; None: it has none.
         """
         fields, plan, found_types = self._read(payload, written is not None)
-        time, event_id, y = self._roles(fields, plan, written)
+        numbers = _numbers_in([*map(fields.__getitem__, plan.cells)]) if plan.cells else None
+        label = numbers[-1] if numbers and len(numbers) > len(plan.inputs) else None
+        time, event_id, y = self._roles(fields, plan, written, label)
         if key is not None:
             if self._unseen is not None:
                 self._unseen.see((RECORDS_KEY,))
             if self.mapping.id_field == RECORDS_KEY:
                 event_id = key
         weight = None if plan.weight is None else self._weight(plan.weight, fields[plan.weight])
-        x: dict[str, Any] = dict(fields)
-        for name in plan.others:
-            del x[name]
         # The usual record first: all inputs are finite numbers, and none is to be another type.
         # A sum that overflows is not finite, either.
-        if plan.is_plain and self._are_cells and (numbers := _numbers_in(x.values())):
-            x = dict(zip(x, numbers))  # noqa: B905  # it takes time
-        elif not (
-            plan.is_plain
-            and (found_types == _FLOATS or set(map(type, x.values())) == _FLOATS)
-            and isfinite(sum(x.values()))
-        ):
-            found = self._inputs(x, plan.types, fields)
-            if found or y is None or event_id is None:  # a late label is not an event without x
-                self.n_missing += len(x) - len(found)
-            x = self._shaped(found)
+        x: dict[str, Any]
+        if numbers is not None:
+            x = dict(zip(plan.inputs, numbers))  # noqa: B905  # the label may follow them
+        else:
+            x = dict(fields)
+            for name in plan.others:
+                del x[name]
+            are_floats = found_types == _FLOATS or set(map(type, x.values())) == _FLOATS
+            if not (plan.is_plain and are_floats and isfinite(sum(x.values()))):
+                found = self._inputs(x, plan.types, fields)
+                if found or y is None or event_id is None:  # a late label is no event without x
+                    self.n_missing += len(x) - len(found)
+                x = self._shaped(found)
         if not x and y is not None and event_id is not None:
             return Example(None, y, event_id, time, weight)
         if key is not None:
@@ -413,9 +420,9 @@ class MappedDecoder:
         if self._unseen is not None:
             self._unseen.finish()
 
-    def _read(self, payload: Payload, has_time: bool) -> tuple[Fields, _Plan, set[type]]:
+    def _read(self, payload: Payload, has_time: bool) -> tuple[Fields, _Plan, Collection[type]]:
         fields = self._parse(payload)
-        types = set(map(type, fields.values()))
+        types = set(map(type, fields.values())) if self._typed else _TEXTS
         if not _NESTED.isdisjoint(types):
             fields = flatten(fields)
             types = set(map(type, fields.values()))
@@ -426,15 +433,16 @@ class MappedDecoder:
         return fields, plan, types
 
     def _roles(
-        self, fields: Fields, plan: _Plan, written: float | None
+        self, fields: Fields, plan: _Plan, written: float | None, y: float | None = None
     ) -> tuple[float | None, str | None, float | bool | str | None]:
-        """Return time, id and label."""
+        """Return time, id and label, which may be known."""
         time = self._time(fields, plan.time, written) if plan.time else written
         event_id = None
         if plan.id is not None and not self._is_missing(value := fields[plan.id]):
             event_id = as_text(value)
-        y = None if plan.target is None else self._y(plan.target, fields[plan.target])
-        return time, event_id, y
+        if y is not None or plan.target is None:
+            return time, event_id, y
+        return time, event_id, self._y(plan.target, fields[plan.target])
 
     def metrics(self) -> Sequence[MetricSpec]:
         """Return the counts of values that were missing, and of texts taken as something else.
@@ -509,12 +517,16 @@ class MappedDecoder:
                 f"{name}: the record has this field, and the setting {self._made[name]} makes an "
                 f"input of this name; ignore the field, or correct {self._made[name]}"
             )
+        target = mapping.target if mapping.target in names else None
+        is_plain = _NUMBERS.issuperset(types) and not self._null_numbers
+        label = () if target is None or not self._cells_are_labels else (target,)
         plan = _Plan(
             inputs,
             others,
             types,
-            is_plain=_NUMBERS.issuperset(types) and not self._null_numbers,
-            target=mapping.target if mapping.target in names else None,
+            is_plain,
+            cells=(*inputs, *label) if is_plain and self._are_cells else (),
+            target=target,
             id=mapping.id_field if mapping.id_field in names else None,
             time=parts if (parts := mapping.time_parts) and set(parts) <= set(names) else (),
             weight=mapping.weight_field if mapping.weight_field in names else None,
@@ -659,14 +671,22 @@ class MappedDecoder:
         return bool(found) if kind == "boolean" else found
 
 
-def _numbers_in(cells: Collection[Any]) -> list[float] | None:
+def _numbers_in(cells: Sequence[Any]) -> list[float] | None:
     """Return the numbers in a row's cells; None if one has something else, or is not finite."""
     try:
-        numbers = [*map(float, cells)]
-        usual = isfinite(sum(numbers)) and "_" not in "".join(cells)  # Python reads 1_000
-    except (TypeError, ValueError):
+        text = ",".join(cells)
+        try:
+            numbers = from_json(f"[{text}]")  # as Python reads them, in a fifth of the time
+        except ValueError:  # .5 and 007 are not JSON; and Python reads 1_000
+            numbers = [] if "_" in text else [*map(float, cells)]
+        types = set(map(type, numbers))
+        if len(numbers) != len(cells) or not types <= _JSON_NUMBERS:
+            return None
+        if types != _FLOATS:
+            numbers = [*map(float, numbers)]
+    except (TypeError, ValueError, OverflowError):
         return None
-    return numbers if usual else None
+    return numbers if isfinite(sum(numbers)) else None
 
 
 def _class_of_cell(text: str) -> float | bool | str:

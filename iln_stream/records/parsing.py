@@ -3,7 +3,7 @@
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from pydantic_core import from_json
 
@@ -78,10 +78,10 @@ def parse_json(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
         When the payload is no JSON object, is too large, or has a key twice.
 
     """
-    if isinstance(payload, Mapping):
+    if not isinstance(payload, bytes):
+        if payload is None:
+            raise MalformedError("the record has no value; it should be a JSON object")
         return payload
-    if payload is None:
-        raise MalformedError("the record has no value; it should be a JSON object")
     check_size(payload)
     try:
         fields = from_json(payload)
@@ -104,17 +104,17 @@ def parse_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
         When the row has more cells than the header.
 
     """
-    assert isinstance(payload, Mapping)
-    if None in payload:  # a key as of csv.DictReader
+    fields = cast(dict[str, Any], payload)
+    if None in fields:  # a key as of csv.DictReader
         raise MalformedError("row: it has more cells than the header has columns")
-    if None in payload.values():
+    if next(reversed(fields.values()), "") is None:
         warnings.warn(
             "row: a row has fewer cells than the header has columns; those at its end are missing "
             "values (iln_values_missing_total counts them)",
             IlnWarning,
             stacklevel=2,
         )
-    return payload
+    return fields
 
 
 def parse_table_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import count, islice, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, cast
 
@@ -234,6 +234,9 @@ LONGEST_LINE = 16 << 20
 MOST_COLUMNS = 20_000
 """Columns of a file: the 10,000 inputs of an event, and as many that are ignored."""
 
+_CHUNK = 1 << 13
+"""Characters of a file of rows that are taken apart at once."""
+
 _FIRST_LINES, _FIRST_COLUMNS, _FIRST_CHARACTERS = 100, 1_000, 1 << 21
 """What of a file the layout is guessed from."""
 
@@ -330,7 +333,7 @@ def layout_of(path: Path, separator: str = ",", columns: Sequence[str] = ()) -> 
     try:
         with _opened(path) as opened:
             lines, size = [], 0
-            for line in islice(_lines(opened, path.name, []), _FIRST_LINES):
+            for line in islice(chain.from_iterable(_chunks(opened, path.name)), _FIRST_LINES):
                 lines.append(line)
                 size += len(line)
                 if size > _FIRST_CHARACTERS:
@@ -557,37 +560,79 @@ def _column(at: int, rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _rows(path: Path, layout: Layout) -> Iterator[_Row | None]:
-    seen: list[str] = []
+    """Yield rows by column, as `csv.DictReader` does with a call more for each row."""
+    columns, width, names = layout.columns, len(layout.columns), {*layout.header}
+    n = n_before = layout.n_before
+    size = 0
     with _opened(path) as opened:
-        lines = _lines(opened, path.name, seen)
-        for _ in islice(lines, layout.n_before):
-            pass
+        for _ in range(n_before):
+            opened.readline()
+        chunks = _chunks(opened, path.name, n_before)
         if layout.passed_over:
             is_none = re.compile(layout.passed_over).match
-            lines = ("\n" if is_none(line) else line for line in lines)
-        rows = csv.reader(lines, strict=True, **layout.form)
+            chunks = (["\n" if is_none(line) else line for line in lines] for lines in chunks)
         try:
-            yield from _closed(rows, seen, layout)
+            for rows, lines in _taken_apart(chunks, layout.form, path.name, n_before):
+                for n, row in enumerate(rows, start=n_before):  # noqa: B007  # errors say it
+                    if row and row[0] not in names and len(row) == width:
+                        # Separators alone are a blank line.
+                        yield dict(zip(columns, row)) if any(row) else None  # noqa: B905
+                    elif row:
+                        yield _odd(row, layout)
+                n = n_before = n_before + len(lines)
+                if (size := size + sum(map(len, lines))) > LONGEST_LINE:
+                    yield PAUSE
+                    size = 0
         except READ_ERRORS as error:
-            n = layout.n_before + rows.line_num - len(seen)
             raise unreadable(path, error, n) from error
 
 
-def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Iterator[_Row | None]:
-    """Yield rows by column, as `csv.DictReader` does with a call more for each row.
+def _odd(row: list[str], layout: Layout) -> _Row | None:
+    """Return a row that has more or fewer cells than the header, or repeats it."""
+    columns, width = layout.columns, len(layout.columns)
+    if sorted(row) != sorted(layout.header):
+        cells: _Row = dict(zip_longest(columns, row[:width]))
+        if any(map(str.strip, row[width:])):  # so that the row becomes a dead letter
+            cells[None] = row[width:]
+        return cells if any(cells.values()) else None
+    if row != layout.header:
+        raise csv.Error(
+            f"a second header has the columns in another order ({', '.join(row[:5])}): "
+            "split the file there"
+        )
+    warnings.warn(
+        f"the header ({', '.join(row[:5])}) comes again, as in files that were joined, "
+        "and is left out",
+        IlnWarning,
+        stacklevel=2,
+    )
+    return None
 
-    One whose quotes are odd is read loosely, unless it would swallow other lines. `seen` gets the
-    lines that a row is read from.
+
+def _taken_apart(
+    chunks: Iterator[list[str]], form: dict[str, Any], name: str, n_before: int
+) -> Iterator[tuple[list[list[str]], list[str]]]:
+    """Yield rows with the lines that they are read from: many at once.
+
+    Where quotes are odd, or a cell goes on in the next chunk, they come one by one from there on.
+    One whose quotes are odd is read loosely, unless it would swallow other lines.
     """
-    columns, width, names = layout.columns, len(layout.columns), set(layout.header)
-    size = 0
+    for lines in chunks:
+        try:
+            rows = _split(lines, **form) or [*csv.reader(lines, strict=True, **form)]
+        except csv.Error:
+            break
+        yield rows, lines
+        n_before += len(lines)
+    else:
+        return
+    seen: list[str] = []
+    rest = _kept(chain(lines, chain.from_iterable(chunks)), seen, name, n_before)
+    one_by_one = csv.reader(rest, strict=True, **form)
     while True:
-        if (size := size + sum(map(len, seen))) > LONGEST_LINE:
-            yield PAUSE
-            size = 0
         seen.clear()
         try:
-            row = next(rows)
+            row = next(one_by_one)
         except StopIteration:
             return
         except csv.Error as error:
@@ -595,46 +640,45 @@ def _closed(rows: Iterator[list[str]], seen: list[str], layout: Layout) -> Itera
                 raise csv.Error(
                     f"a quote is open over {len(seen)} lines: close it, or write it twice"
                 ) from error
-            row = next(csv.reader(seen, **layout.form))
-        if row and row[0] in names and sorted(row) == sorted(layout.header):
-            if row != layout.header:
-                raise csv.Error(
-                    f"a second header has the columns in another order ({', '.join(row[:5])}): "
-                    "split the file there"
-                )
-            warnings.warn(
-                f"the header ({', '.join(row[:5])}) comes again, as in files that were joined, "
-                "and is left out",
-                IlnWarning,
-                stacklevel=2,
-            )
-            yield None
-        elif len(row) == width:
-            # Separators alone are a blank line.
-            yield dict(zip(columns, row)) if any(row) else None  # noqa: B905  # it takes time
-        elif row:  # a value beyond the header is kept, so that the row becomes a dead letter
-            cells: _Row = dict(zip_longest(columns, row[:width]))
-            if any(map(str.strip, row[width:])):
-                cells[None] = row[width:]
-            yield cells if any(cells.values()) else None
+            row = next(csv.reader(seen, **form))
+        yield [row], seen
 
 
-def _lines(opened: TextIO, name: str, seen: list[str]) -> Iterator[str]:
-    """Yield lines, of which each is in memory as a whole; `seen` gets each.
+def _split(
+    lines: list[str], delimiter: str, quotechar: str, escapechar: str | None, skipinitialspace: bool
+) -> list[list[str]] | None:
+    """Return the rows of lines without quotes, in a third of the time; None: there are some."""
+    text = "".join(lines)
+    if skipinitialspace or escapechar or quotechar in text or len(text) > csv.field_size_limit():
+        return None
+    bare = [line.rstrip("\r\n") for line in lines]
+    return [line.split(delimiter) if line else [] for line in bare]
 
-    Those in `seen`, of a row whose cells have line breaks, are no longer than a line may be.
-    """
+
+def _kept(lines: Iterable[str], seen: list[str], name: str, n_before: int) -> Iterator[str]:
+    """Yield lines, which `seen` gets; those of one row are no longer than a line may be."""
     size = 0
-    for number in count(1):
-        line = opened.readline(LONGEST_LINE + 1)
-        if not line:
-            return
+    for number, line in enumerate(lines, start=n_before + 1):
         size = len(line) + (size if seen else 0)
+        seen.append(line)
         if size > LONGEST_LINE:
             raise too_long(name, number)
-        line = line.removeprefix(_MARK)
-        seen.append(line)
         yield line
+
+
+def _chunks(opened: TextIO, name: str, n_before: int = 0) -> Iterator[list[str]]:
+    """Yield lines, some hundreds at once; each is in memory as a whole."""
+    rest = ""
+    # As many characters as of an unfinished line, which is not joined again and again.
+    while text := opened.read(max(_CHUNK, len(rest))):
+        *lines, rest = io.StringIO(rest + text, newline="")
+        n_before += len(lines)
+        if len(rest) > LONGEST_LINE:
+            raise too_long(name, n_before + 1)
+        if lines:
+            yield [line.removeprefix(_MARK) for line in lines]
+    if rest:
+        yield [rest.removeprefix(_MARK)]
 
 
 def require_few_columns(name: str, n: int) -> None:
