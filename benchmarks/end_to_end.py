@@ -8,6 +8,7 @@ JSON is decoded and learned without one: what a run takes is also a multiple of 
 """
 
 import argparse
+import gc
 import json
 import os
 import random
@@ -127,6 +128,7 @@ def needed(payloads: Sequence[bytes]) -> float:
     decoder = MappedDecoder(FieldMapping(target="y"), parse_json)
     learner = InfiniteLayerRegressor("fast")
     learner.learn_one({"x0": 0.0}, 0.0)  # loads compiled code
+    gc.collect()  # what other runs left: it would be a third of these seconds, now and then
     began = thread_time()
     for start in range(0, len(payloads), _TURN):
         for x, y, *_ in [decoder(payload, 60.0) for payload in payloads[start : start + _TURN]]:

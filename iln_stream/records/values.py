@@ -41,9 +41,7 @@ def plain(value: Any) -> Any:
 
 def _is_plain(fields: dict[Any, Any]) -> bool:
     """Whether all names are texts, and no value has to be converted, as in most rows."""
-    return {str}.issuperset(map(type, fields)) and _AS_THEY_ARE.issuperset(
-        map(type, fields.values())
-    )
+    return set(map(type, fields)) == {str} and set(map(type, fields.values())) <= _AS_THEY_ARE
 
 
 def _number(value: Decimal) -> float:

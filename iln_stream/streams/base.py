@@ -283,7 +283,8 @@ class Appender(Protocol):
         """Close connections and files."""
 
 
-_BATCH = 500
+_BATCH = 128
+"""Records of a poll: so few that they are still in the processor's cache when they are learned."""
 
 PAUSE: Any = object()
 """Ends a poll early, where the records since the last one fill much memory."""
