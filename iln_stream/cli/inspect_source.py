@@ -88,7 +88,7 @@ def inspect_source(settings: LoopSettings, n_records: int, console: Console, out
     layout = stream.layout() if "columns" not in settings.model_fields_set else {}
     if columns := layout.get("columns"):
         _print(console, f"Its first row does not name each column: {', '.join(columns)} are names.")
-        settings = LoopSettings.of(settings, columns=columns)
+        settings = LoopSettings.of(settings, columns=tuple(columns))
     settings = LoopSettings.of(settings, **_unusual(settings, layout, console))
     stream = source_stream(settings)
     if stream.form == "examples":

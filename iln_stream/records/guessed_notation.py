@@ -14,6 +14,8 @@ _DATE = re.compile(r"(?:[^\W\d_]+\.?,?\s+)?(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{
 _NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$|,\d+[eE]|(\b0|\d{4}|\.\d{3}),\d")
 _THOUSANDS = re.compile(r"\D*[1-9]\d{0,2}([.,]\d{3})+\D*")
 _WITH_COMMA = Notation(decimal=",")
+_PADDED = re.compile(r"[+-]?0\d+,")
+"""A value and its code, `+0145,1`: then a comma is before no decimals in other fields, either."""
 
 
 def guessed_notation(records: Iterable[Mapping[str, Any]]) -> Notation:
@@ -35,7 +37,8 @@ def guessed_notation(records: Iterable[Mapping[str, Any]]) -> Notation:
         for name, value in record.items():
             if isinstance(value, str) and value.strip() not in NULLS:
                 texts.setdefault(name, []).append(value.strip())
-    decimals = [_decimal(values) for values in texts.values()]
+    padded = any(_PADDED.match(value) for values in texts.values() for value in values)
+    decimals = [] if padded else [_decimal(values) for values in texts.values()]
     orders = {_order(values) for values in texts.values()} - {None}
     return Notation(
         "," if decimals.count(",") > decimals.count(".") else ".",

@@ -45,18 +45,27 @@ class Why(StrEnum):
     SOME_NUMBERS = "numbers and texts that hardly repeat"
     DIFFERENT_UNITS = "numbers with different units"
     OTHER_DECIMALS = "numbers with another decimal sign than the others"
+    JSON = "JSON as text"
     DATES = "dates with day or month first"
     UNREAD = "times of a form that is not read"
     COUNTS = "counts the records"  # the time says the same
+    # Notes:
+    BARE = "has numbers with a unit, and others without that are far from them: write it with all."
+    CLOCKS = (
+        "has clocks with three parts, and with two, which are read as hours and minutes: write "
+        "minutes and seconds as 0:32:55."
+    )
     # Others:
     AS_GIVEN = "as given"
     TIME = "a time"  # an input
     TIME_AS_NUMBER = "a number with the name of a time"  # an input, as there is no time
     UNJOINED = "a time of day that is not read"  # an input beside a date
     PERCENT = "numbers with and without %"  # an input
+    QUALITY = "qualities of values"  # an input
     TOTALS = "totals among its values"
     NEWEST_FIRST = "newest first"  # times that can't be learned in order
     CALENDAR = "years far from ours"  # the time
+    ROUNDED = "rounded times"
     COPY = "says what the label says"  # an input that may not be known before the label
 
 

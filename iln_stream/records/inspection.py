@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, compress, groupby, pairwise, takewhile
+from statistics import median
 from time import time as now
 from typing import Any
 
@@ -64,6 +65,9 @@ _UNITS = {"quarter": "quarters", "week": "weeks", "day": "days_of_year"}
 """Names of parts of a year that is beside them, by the part."""
 _WORDS_OF_UNITS = [*chain(*(WORDS[words] for words in _UNITS.values()))]
 _TIME_WORDS = {*WORDS["time_words"], *_WORDS_OF_UNITS}
+_TWO_PARTS, _THREE_PARTS = re.compile(r"\d+:\d\d"), re.compile(r"\d+:\d\d:\d\d")
+_ROUNDED = re.compile(r"\d(\.\d{0,5})?[eE]\+?(0?9|1\d)")
+_QUALITIES = {"good", "ok", "valid"}, {"bad", "invalid", "uncertain", "suspect", "questionable"}
 _HOURS = re.compile(r"(\d|[01]\d|2[0-4])((\.0)?|([0-5]\d){1,2})")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d{2}([:.]\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?")
 _PERIOD = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)$")
@@ -355,6 +359,8 @@ class _Roles:
         falls = step_of(known) and ordered_share(known) < 0.1
         far = has_odd_years(known) or (known and min(known) > now() + _SOON)
         why = Why.NEWEST_FIRST if falls else Why.CALENDAR if far else ""
+        if known and all(_ROUNDED.fullmatch(as_text(value)) for value in present):
+            why = Why.ROUNDED
         for place, name in enumerate(parts):
             if name in self._fields:
                 self._set(
@@ -435,7 +441,8 @@ def _field(
     mostly = 2 * len(finite) > len(present)
     low, high = (min(finite), max(finite)) if mostly else _extremes(distinct)
     whole = bool(numbers) and all(map(float.is_integer, finite))
-    code = Why.BY_NAME if whole and len(distinct) > 1 and named_as_code else ""
+    coded = (whole and named_as_code) or is_named(name, WORDS["versions"])
+    code = Why.BY_NAME if coded and len(distinct) > 1 else ""
     numbers_as_text = [value for value, kind in pairs if kind == "number as text"]
     if have_leading_zeros(numbers_as_text, len(pairs)):
         code = "leading zeros"
@@ -446,10 +453,17 @@ def _field(
     no_numbers = (str(value) for value, kind in pairs if kind not in (*NUMERIC, *DRESSED))
     n_distinct = len(distinct if code else {*finite, *no_numbers})  # 1 is 1.0
     role, kind, why = _guess(present, kinds, n_distinct, code)
+    note = ""
     if dressed and role != "ignored":
-        plain = any(all_read_as([n for n in numbers if n not in amounts], "number", given.notation))
+        with_unit = durations if dressed == "duration" else amounts
+        bare = all_read_as([n for n in numbers if n not in with_unit], "number", given.notation)
+        others = all_read_as([n for n in numbers if n in with_unit], dressed, given.notation)
         in_dress = "durations" if dressed == "duration" else "numbers in dress"
-        kind, why = dressed, Why.PERCENT if units == {"%"} and plain else in_dress
+        kind, why = dressed, Why.PERCENT if units == {"%"} and any(bare) else in_dress
+        if bare and others and not 0.1 <= abs(median(bare) / (median(others) or 1.0)) <= 10.0:
+            note = Why.BARE
+        elif any(map(_TWO_PARTS.fullmatch, texts)) and any(map(_THREE_PARTS.fullmatch, texts)):
+            note = Why.CLOCKS
     elif amounts and 2 * n_numbers >= len(pairs) and (len(units) > 1 or why == Why.NEW):
         several = f"{Why.DIFFERENT_UNITS}: {', '.join(sorted(units)[:5])}"
         why = several if len(units) > 1 else Why.SOME_NUMBERS
@@ -468,7 +482,10 @@ def _field(
         role, kind, why = ("input", "text", "") if are_tags(texts) else (role, kind, why)
         if role == "input" and len({*map(spelled, texts)}) < len({*texts}):
             why = Why.VARIANTS
-    field = Field(name, kinds, n_missing, n_distinct, low, high, role, kind, why)
+        words = {text.strip().lower() for text in distinct}
+        if role == "input" and not any(map(words.isdisjoint, _QUALITIES)):
+            why = Why.QUALITY
+    field = Field(name, kinds, n_missing, n_distinct, low, high, role, kind, why, note=note)
     if groups(texts, other.decimal) == "maybe":
         field = field._replace(grouped="thousands")
     elif groups(texts, decimal) == "yes":
@@ -476,8 +493,10 @@ def _field(
     if dressed or (finite and field.is_number):
         field = without_sentinel(field, finite)
     if odd := [value for value, kind in pairs if kind in TEXTS]:
-        numeric = field.type == "number" or field.is_number
-        return field._replace(n_odd=len(odd), odd=odd[0]) if numeric else field
+        if field.type == "number" or field.is_number:
+            return field._replace(n_odd=len(odd), odd=odd[0])
+        is_mixed = why in (Why.ALSO_TEXTS, Why.SOME_NUMBERS)  # these texts are the reason
+        return field._replace(low=odd[0]) if is_mixed else field
     is_open = role == "input" and field.is_number and why != Why.AS_GIVEN
     few = 2 < n_distinct <= min(FEW, len(present) / 10)
     return field._replace(maybe_code=is_open and whole and few)
@@ -487,7 +506,9 @@ def _unread_times(name: str, texts: Sequence[str], why: str) -> str:
     """Return why texts that look like times or numbers are none, unless they are read later."""
     if look_like_dates(texts):
         return Why.DATES
-    forms = (_DATED, _CLOCK)
+    if why in (Why.NEW, Why.FREE) and all(text[:1] + text[-1:] == "{}" for text in texts):
+        return Why.JSON
+    forms = (_DATED, _CLOCK, _PERIOD)
     if len({*texts}) == 1:
         return ""
     is_time = sum(any(f.fullmatch(text.strip()) for f in forms) for text in texts)

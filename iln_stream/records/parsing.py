@@ -86,7 +86,9 @@ def parse_json(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
     try:
         fields = from_json(payload)
     except ValueError as error:
-        raise MalformedError(f"record: Invalid JSON: {error}") from None
+        is_within = b"{" in payload[1:] and not payload.lstrip().startswith((b"{", b"["))
+        remedy = "; an object with text before it is read by a decoder (decoder)" * is_within
+        raise MalformedError(f"record: Invalid JSON: {error}{remedy}") from None
     if not isinstance(fields, dict):
         raise MalformedError(f"record: expected a JSON object, got {str(fields)[:60]}")
     # Nested keys, repeated keys and texts may have more colons.

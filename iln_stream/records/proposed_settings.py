@@ -37,6 +37,11 @@ _BY_WHY = {
     "calendar, or their digits are not read as they are meant, correct them at the sender.",
     Why.PERCENT: "{name} has numbers with % and numbers without, which are read alike: write all "
     "in one way if 5% and 0.05 are the same.",
+    Why.QUALITY: "{name} says which records are bad, it seems: if their values should not be "
+    "learned, leave them out (where).",
+    Why.ROUNDED: "{name} has times that a spreadsheet has rounded to hours or more: export the "
+    "column as numbers without an exponent.",
+    Why.JSON: "{name} is ignored, as its texts are JSON: a decoder can read them (decoder).",
     Why.CLASS_OR_NULL: "{name} is {e.sentinel} in many records: that is a class, or no value if it "
     "is among null_values.",
     Why.TOTALS: "{name} has totals or averages among its values: such rows are learned as others "
@@ -80,7 +85,7 @@ _REMARKS: dict[str, Callable[[Field], Any]] = {
 """What else to say, of which fields."""
 
 _CODES = {
-    Why.BY_NAME: "Whole numbers taken as categories, a guess from their names: {named}. If they "
+    Why.BY_NAME: "Numbers taken as categories, a guess from their names: {named}. If they "
     'are quantities, give them the type "number".',
     Why.BY_LABELS: "Whole numbers taken as categories, as neighbours differ as much as others: "
     '{named}. If they are quantities, give them the type "number".',

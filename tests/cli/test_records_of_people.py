@@ -486,6 +486,29 @@ REMARKS = {
                              "9 of 60 records came before"),
     "-1 among others": (["a", "load"], [[-1 if i % 6 == 0 else i + 5 for i in range(N)], LOAD],
                         '"a" is -1 at times'),
+    "units here and there": (["cpu", "load"], [[f"{9 * i + 99}m" if i % 4 else "2"
+                                                for i in range(N)], LOAD],
+                             '"cpu" has numbers with a unit, and others without'),
+    "hours here and there": (["km", "load"], [TEMP, [f"{i % 7}h {i}m" if i % 9 else f"{i + 9}"
+                                                     for i in range(N)]],
+                             '"load" has numbers with a unit, and others without'),
+    "laps": (["km", "load"], [TEMP, [f"1:{i:02}:40" if i % 3 else f"{i:02}:55" for i in range(N)]],
+             '"load" has clocks with three parts, and with two'),
+    "limits": (["lead", "load"], [["<4.0" if i % 3 == 0 else v for i, v in enumerate(TEMP)], LOAD],
+               '"lead" is no number (numbers and other text), such as "<4.0"'),
+    "qualities": (["state", "load"], [["Good", "Bad", "Good"] * 20, LOAD],
+                  '"state" says which records are bad'),
+    "rounded times": (["ts", "load"], [["1.76757E+09", "1.76758E+09", "1.76759E+09"] * 20, LOAD],
+                      '"ts" has times that a spreadsheet has rounded'),
+    "quarters of hours": (["date", "at", "load"], [["2026-03-01"] * N, [
+        f"{i // 4:02}:{15 * (i % 4):02}-{(i + 1) // 4:02}:{15 * ((i + 1) % 4):02}"
+        for i in range(N)], LOAD], '"at" looks like times that are not read'),
+    "JSON": (["more", "load"], [[f'{{"a": {i}}}' for i in range(N)], LOAD],
+             '"more" is ignored, as its texts are JSON'),
+    "values and codes": (["temp", "load"], [[f"+0{100 + i},1" for i in range(N)], LOAD],
+                         '"temp" is no number (numbers with another decimal sign'),
+    "versions": (["version", "load"], [["1.1", "1.9", "1.10"] * 20, LOAD],
+                 'Numbers taken as categories, a guess from their names: "version" (3 values)'),
     "999.9": (["a", "load"], [[999.9 if i % 9 == 0 else v for i, v in enumerate(TEMP)], LOAD],
               '"a" is 999.9 at times'),
 }  # fmt: skip
@@ -540,6 +563,17 @@ def test_the_year_of_a_long_file(command, tmp_path):
             b"a,load\n1,2\n3,4\nload,a\n5,6\n",
             "after line 3: it is not CSV: a second header",
         ),
+        (
+            "a.csv",
+            b"at,a,load\n1,2,3\n4,5,6\nat,load\n7,8\n",
+            "header has other columns (at, load)",
+        ),
+        (
+            "a.csv",
+            b"at,load\n" + 9 * b"1,5,7,25\n",
+            "names has 2 (at, load), and rows have 4 cells",
+        ),
+        ("a.jsonl", 9 * b'INFO {"a": 1}\n', "an object with text before it is read by a decoder"),
         ("a.json", b'{\n"a": 1\n}\n{\n"a": 2\n}', "from line 4 on: `jq -c . a.json`"),
         ("a.csv", b"<!DOCTYPE html><html>\n<p>404</p>\n", "is a page in HTML or XML"),
         ("a.csv", b"PK\x03\x04 and no more", "no whole archive"),

@@ -20,7 +20,7 @@ def test_codes_by_their_names_are_guesses():
     ]
     assert remarks(inspect_fields(records)) == [
         'target = "price" is the label by its name.',
-        'Whole numbers taken as categories, a guess from their names: "machine.no" (12 values), '
+        'Numbers taken as categories, a guess from their names: "machine.no" (12 values), '
         '"zip" (3 values). If they are quantities, give them the type "number".',
     ]
     records = [{"id": i, **each} for i, each in enumerate(records)]

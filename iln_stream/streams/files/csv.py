@@ -225,6 +225,9 @@ class Layout(NamedTuple):
     # values, they are the separators at the ends of lines, and no columns.
     columns: list[str]
     n_before: int  # lines before the first record
+    begins_with_values: (
+        bool  # whether rows begin with a number or a time, as that of names does not
+    )
     passed_over: str  # the pattern of lines that are comments, as one before the table, or drawn
 
 
@@ -428,6 +431,13 @@ def _layout(name: str, lines: Sequence[str], separator: str, given: Sequence[str
         )
     in_file = before[-1] if outer and before else []
     if outer is None:
+        names = before[-1] if before else []
+        if is_header is False and not given and 1 < len(names) == len([*filter(_is_name, names)]):
+            raise SourceError(
+                f"{name}: the line of names has {len(names)} ({', '.join(names[:5])}), and rows "
+                f"have {len(header)} cells: put numbers with decimal commas in quotes, or write "
+                "semicolons between columns; or name each column (columns)"
+            )
         if is_header is False and not given:
             raise _LacksError(
                 f"{name}: its first row is no header, but a record ({', '.join(header[:5])})",
@@ -447,7 +457,10 @@ def _layout(name: str, lines: Sequence[str], separator: str, given: Sequence[str
         )
     columns = _named(name, header, rows[len(units) :])
     marks = ([_COMMENT] if comments else []) + [_RULE.pattern] * any(map(_RULE.fullmatch, lines))
-    return Layout(form, in_file, columns, ends[n + len(units)], "|".join(marks))
+    first = [*map(str.strip, _column(0, rows[len(units) :]))]
+    begins_with_values = 2 * sum(map(bool, map(_VALUE.fullmatch, first))) > len(first)
+    passed_over = "|".join(marks)
+    return Layout(form, in_file, columns, ends[n + len(units)], begins_with_values, passed_over)
 
 
 def _outer_header(
@@ -532,6 +545,10 @@ def _seen(first: Sequence[str], rest: Sequence[Sequence[str]]) -> tuple[int, int
     return names, values, again, texts
 
 
+def _is_name(cell: str) -> bool:
+    return bool(cell.strip()) and _VALUE.fullmatch(cell.strip()) is None
+
+
 def _is_range(cells: Sequence[str]) -> bool:
     """Return whether the numbers among cells count: 0, 1, 2 or 2019, 2020, 2021 name columns."""
     numbers = [int(cell) for cell in cells if cell.strip().isdecimal()]
@@ -590,16 +607,15 @@ def _rows(path: Path, layout: Layout) -> Iterator[_Row | None]:
 def _odd(row: list[str], layout: Layout) -> _Row | None:
     """Return a row that has more or fewer cells than the header, or repeats it."""
     columns, width = layout.columns, len(layout.columns)
-    if sorted(row) != sorted(layout.header):
+    if sorted(row) != sorted(layout.header) and not _is_other_header(row, layout):
         cells: _Row = dict(zip_longest(columns, row[:width]))
         if any(map(str.strip, row[width:])):  # so that the row becomes a dead letter
             cells[None] = row[width:]
         return cells if any(cells.values()) else None
     if row != layout.header:
-        raise csv.Error(
-            f"a second header has the columns in another order ({', '.join(row[:5])}): "
-            "split the file there"
-        )
+        same = sorted(row) == sorted(layout.header)
+        other = "the columns in another order" if same else "other columns"
+        raise csv.Error(f"a second header has {other} ({', '.join(row[:5])}): split the file there")
     warnings.warn(
         f"the header ({', '.join(row[:5])}) comes again, as in files that were joined, "
         "and is left out",
@@ -607,6 +623,15 @@ def _odd(row: list[str], layout: Layout) -> _Row | None:
         stacklevel=2,
     )
     return None
+
+
+def _is_other_header(row: Sequence[str], layout: Layout) -> bool:
+    """Return whether a row names columns, of which not all are those of the header."""
+    named = [cell for cell in row if cell]
+    if len(named) < 2 or any(map(_VALUE.fullmatch, map(str.strip, row))):
+        return False
+    begins_so = layout.begins_with_values and row[0] != "" and row[0] in layout.header
+    return begins_so or (len({*row}) == len(row) > 2 and {*row} <= {*layout.header})
 
 
 def _taken_apart(
