@@ -2,10 +2,11 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from iln_stream.errors import LostPlaceError
 from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
-from iln_stream.records import LEARNER_FAILED, Command, DeadLetter, PredictionEncoder
+from iln_stream.records import LEARNER_FAILED, DeadLetter, PredictionEncoder
 from iln_stream.streams import PlacedMessage, Sink, StreamPartition, TransactionalSink
 
 log = logging.getLogger(__name__)
@@ -104,17 +105,11 @@ class TransactionalPredictionWriter(PredictionWriter):
             else:
                 self._transactions.flush_if_due()
 
-    def on_dead_letter(self, letter: DeadLetter) -> None:
+    def _commit_if_due(self, *_: Any, **__: Any) -> None:
         """Commit the transaction if it is due."""
         self._transactions.flush_if_due()
 
-    def on_repeat(self, origin: StreamPartition, offset: int) -> None:
-        """Commit the transaction if it is due."""
-        self._transactions.flush_if_due()
-
-    def on_command(self, command: Command) -> None:
-        """Commit the transaction if it is due."""
-        self._transactions.flush_if_due()
+    on_dead_letter = on_repeat = on_command = _commit_if_due
 
 
 class DeadLetterWriter(Listener):
@@ -130,24 +125,14 @@ class DeadLetterWriter(Listener):
     def __init__(self, sink: Sink, *, only_of_learner: bool = False) -> None:
         self._sink = sink
         self._only_of_learner = only_of_learner
-        self._flush_if_due = getattr(sink, "flush_if_due", _nothing_due)
+        self._flush_if_due = getattr(sink, "flush_if_due", lambda: None)
         self._kinds: set[str] = set()
 
-    def on_step(self, step: Step) -> None:
+    def _store_if_due(self, *_: Any, **__: Any) -> None:
         """Store letters that have waited long enough."""
         self._flush_if_due()
 
-    def on_steps(self, steps: Sequence[Step]) -> None:
-        """Store letters that have waited long enough."""
-        self._flush_if_due()
-
-    def on_repeat(self, origin: StreamPartition, offset: int) -> None:
-        """Store letters that have waited long enough."""
-        self._flush_if_due()
-
-    def on_command(self, command: Command) -> None:
-        """Store letters that have waited long enough."""
-        self._flush_if_due()
+    on_step = on_steps = on_repeat = on_command = _store_if_due
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Write the letter, and log it; the log's filter drops repeats."""
@@ -179,7 +164,3 @@ class DeadLetterWriter(Listener):
 
 def _key(step: Step) -> str | None:
     return step.event_id if step.key is None else step.key
-
-
-def _nothing_due() -> None:
-    """Do nothing: the sink stores its messages by itself."""
