@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from river import dummy, forest, stats
 from support.document import BLOCKS, DOCS, blocks, run_script, run_shell_blocks
-from support.embedded_log import append, values
+from support.embedded_log import append, messages, values
 from support.kafka_broker import KafkaBroker
 from support.kafka_topics import create_topic, produce, read_topic
 from support.ports import free_port
@@ -105,7 +105,7 @@ def test_champion_and_challengers(here: Path, capsys: pytest.CaptureFixture[str]
     for name in ("pool", "linear", "small"):
         assert f"contender: {name}" in shown
     assert "promotion of linear appended: partition 0, offset 3000" in promoted
-    found = [json.loads(value) for value in values(here / "log.db", "predictions")]
+    found = messages(here / "log.db")
     assert [each["contender"] for each in found] == ["pool"] * 3000 + ["linear"] * 3000
     (printed,) = map(json.loads, blocks(page, "json"))
     assert printed.keys() == found[-1].keys()

@@ -1,6 +1,5 @@
 """Ends the learner and the API again and again while events come at a rate."""
 
-import json
 import random
 import resource
 import signal
@@ -10,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
-from support.embedded_log import values
+from support.embedded_log import messages
 from support.ports import free_port
 from support.running_command import Command
 
@@ -131,7 +130,7 @@ def load(folder: Path, *, minutes: float, seed: int) -> LoadOutcome:
         clients.finish()
     finish(folder, [*run, "--stop-at-end"])
     finish(folder, log.arguments(folder / "whole", "q", *_FAST, "--stop-at-end"))
-    ids = [json.loads(value)["id"] for value in values(log.path)]
+    ids = [value["id"] for value in messages(log.path, "events")]
     outcome = outcome_of(log, folder, clients.n_sent, 0)
     return LoadOutcome(outcome, ids, clients.n_sent, clients.n_predictions, megabytes)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.embedded_log import append, settings_of, values
+from support.embedded_log import append, messages, settings_of, values
 
 from iln_stream.errors import IlnWarning, SnapshotError
 from iln_stream.learners.keyed.aggregates import Aggregate, Aggregates
@@ -67,7 +67,7 @@ def test_restarts_make_no_difference(path: Path, in_memory: int, age: str | None
         Service(settings(path, predictions=f"sqlite:{path}#never", **never)).run()
         assert values(path, "never") != values(path, "whole")
     found = {
-        topic: [json.loads(each)["y_pred"] for each in values(path, topic)]
+        topic: [each["y_pred"] for each in messages(path, topic)]
         for topic in ("predictions", "whole", "none")
     }
     assert found["predictions"] == found["whole"]
@@ -96,7 +96,7 @@ def test_records_are_predicted_as_the_next_ones_of_their_keys(path: Path) -> Non
 def test_a_history_is_of_the_same_keys(path: Path, tmp_path: Path) -> None:
     """Keys of files that a run begins with go on in the log, also beyond those in memory."""
     fill(path, 0, 60)
-    rows = [json.loads(row) for row in values(path, "events")]
+    rows = messages(path, "events")
     labels = {row["id"]: row["y"] for row in rows if "y" in row}
     events = [row for row in rows if row["id"] in labels and "card" in row]
     events = [row | {"y": labels[row["id"]]} for row in events]
@@ -112,10 +112,10 @@ def test_a_history_is_of_the_same_keys(path: Path, tmp_path: Path) -> None:
         }
         topic = {"source": f"sqlite:{path}#of_{name}", "predictions": f"sqlite:{path}#{name}"}
         Service(settings(path, keys_in_memory=in_memory, **more, **topic)).run()
-        topics[name] = [json.loads(each)["y_pred"] for each in values(path, name)]
+        topics[name] = [each["y_pred"] for each in messages(path, name)]
     cold = {"source": f"sqlite:{path}#of_all", "predictions": f"sqlite:{path}#cold"}
     Service(settings(path, snapshots=str(tmp_path / "cold"), **cold)).run()
-    assert topics["few"] == topics["all"] != [json.loads(r)["y_pred"] for r in values(path, "cold")]
+    assert topics["few"] == topics["all"] != [r["y_pred"] for r in messages(path, "cold")]
 
 
 def test_a_damaged_file_of_keys_is_refused(path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from river.datasets import synth
 from sklearn import metrics as sklearn_metrics
 from support.command_line import iln
-from support.embedded_log import append, settings_of, values
+from support.embedded_log import append, messages, settings_of
 
 import iln_stream
 from iln_stream.learners.infinite_layer.classifier import InfiniteLayerClassifier
@@ -28,15 +28,11 @@ def event(number: int, classes: tuple[Any, ...], **more: Any) -> bytes:
 
 def settings(path: Path, **more: object) -> Settings:
     given: dict[str, object] = {
-        "predictions": f"sqlite:{path}#p",
+        "predictions": f"sqlite:{path}#predictions",
         "learner": "infinite-layer-classifier",
         "learner_options": {},
     }
     return settings_of(path, **{**given, **more})
-
-
-def published(path: Path, topic: str = "p") -> list[dict[str, Any]]:
-    return [json.loads(value) for value in values(path, topic)]
 
 
 def probabilities(prediction: dict[str, Any]) -> dict[Any, float]:
@@ -52,7 +48,7 @@ def test_a_restart_changes_nothing(path: Path, kind: str) -> None:
         append(path, [event(number, classes) for number in range(first, first + 70)])
         Service(settings(path)).run()
     alone = InfiniteLayerClassifier(seed=1)
-    found = published(path)
+    found = messages(path)
     assert len(found) == 140
     for number, prediction in enumerate(found):
         given = json.loads(event(number, classes))
@@ -105,7 +101,7 @@ def test_late_labels_of_classes(path: Path) -> None:
     service.run()
     scores = service.workers[0].watched.scores
     assert (scores.n_events, scores.n_labelled) == (42, 42)
-    assert [each["offset"] for each in published(path)] == [*range(41), 42]
+    assert [each["offset"] for each in messages(path)] == [*range(41), 42]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +144,7 @@ def test_rare_positives(path: Path) -> None:
         labels = {"model": "log-events/infinite-layer-classifier", "partition": "0", **more}
         return service.registry.get_sample_value(f"iln_{name}", labels)
 
-    found = published(path)
+    found = messages(path)
     each_found = map(probabilities, found)
     # While no positive is known, it has what the other class leaves.
     of_true = [each.get(True, 1.0 - each.get(False, 1.0)) for each in each_found]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.embedded_log import append, settings_of, values
+from support.embedded_log import append, messages, settings_of, values
 from support.saved_state import saved
 
 from iln_stream.errors import RefusedError, SnapshotError
@@ -42,10 +42,6 @@ def settings(path: Path, **more: Any) -> Settings:
     return settings_of(path, **{**given, **more})
 
 
-def predictions(path: Path, topic: str = "predictions") -> list[dict[str, Any]]:
-    return [json.loads(value) for value in values(path, topic)]
-
-
 def contest(path: Path, folder: str = "state") -> ContestRegressor:
     found = learner_of(saved(path.parent / folder, "log-events").state["learner"], True)
     assert isinstance(found, ContestRegressor)
@@ -62,13 +58,13 @@ def test_each_champion_predicts_as_it_would_alone(path: Path) -> None:
     promote(own, "pool")
     fill(path, 100, 50)
     Service(own).run()
-    found = predictions(path)
+    found = messages(path)
     names = [each["contender"] for each in found]
     assert names == ["pool"] * 50 + ["linear"] * 50 + ["pool"] * 50
     for name, learner in (("pool", {}), ("linear", {**LINEAR, "learner_options": {}})):
         alone = {"challengers": {}, "snapshots": None, "predictions": f"sqlite:{path}#{name}"}
         Service(settings(path, **alone, **learner)).run()
-        for ours, theirs in zip(found, predictions(path, name), strict=True):
+        for ours, theirs in zip(found, messages(path, name), strict=True):
             if ours["contender"] == name:
                 assert ours["y_pred"] == theirs["y_pred"]
                 assert ours["model"]["version"] == theirs["model"]["version"]
@@ -92,7 +88,7 @@ def test_challengers_are_published(path: Path) -> None:
         others = {each: options for each, options in named.items() if each != name}
         learner = {"learner_options": {}, **named[name], "challengers": others}
         Service(settings(path, prediction_challengers=True, **learner, **more)).run()
-        found[name] = predictions(path, name)
+        found[name] = messages(path, name)
     for ours, theirs in zip(*found.values(), strict=True):
         assert ours["challengers"] == {"linear": theirs["y_pred"]}
         assert theirs["challengers"] == {"pool": ours["y_pred"]}
@@ -122,8 +118,8 @@ def test_promotions_by_command_and_evidence_are_repeated(path: Path) -> None:
         update={"snapshots": str(path.parent / "whole"), "predictions": f"sqlite:{path}#whole"}
     )
     Service(whole).run()
-    assert predictions(path, "whole") == predictions(path)
-    assert len({each["contender"] for each in predictions(path)}) > 1
+    assert messages(path, "whole") == messages(path)
+    assert len({each["contender"] for each in messages(path)}) > 1
     assert saved(path.parent / "whole", "log-events").bits == pieces.bits
     rebuild(own)
     assert saved(path.parent / "state", "log-events").bits == pieces.bits
@@ -172,11 +168,11 @@ def test_a_run_of_one_learner_gets_challengers(path: Path) -> None:
     assert list(contest(path).contenders) == ["pool"]
     whole = settings(path, challengers={}, snapshots=None, predictions=f"sqlite:{path}#whole")
     Service(whole).run()
-    found = predictions(path)
+    found = messages(path)
     assert [each.pop("contender", None) for each in found[:51]] == [None] * 50 + ["pool"]
     for each in found:
         each.pop("contender", None)
-    assert found == predictions(path, "whole")
+    assert found == messages(path, "whole")
 
 
 def test_late_labels_with_a_new_challenger(path: Path) -> None:
@@ -266,7 +262,7 @@ def test_intervals_are_the_champions(path: Path) -> None:
     promote(own, "linear")
     fill(path, 30, 30)
     Service(own).run()
-    assert ["intervals" in each for each in predictions(path)] == [True] * 30 + [False] * 30
+    assert ["intervals" in each for each in messages(path)] == [True] * 30 + [False] * 30
 
 
 def test_live_names_the_champion_and_its_version(path: Path) -> None:
@@ -281,7 +277,7 @@ def test_live_names_the_champion_and_its_version(path: Path) -> None:
     service.run()
     live = service.workers[0].live
     assert live is not None
-    shown, last = live.data(0), predictions(path)[-1]
+    shown, last = live.data(0), messages(path)[-1]
     assert shown["version"] == last["model"]["version"]
     assert [(each["name"], each["status"], each["version"]) for each in shown["contenders"]][1] == (
         "linear", "champion", shown["version"],

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.embedded_log import append, values
+from support.embedded_log import append, messages
 
 from iln_stream.errors import RefusedError
 from iln_stream.learners.infinite_layer.regressor import InfiniteLayerRegressor
@@ -106,7 +106,7 @@ def test_quantiles_outlive_a_restart(tmp_path: Path) -> None:
         given |= {"by_key": "b", "profile": "fast", "snapshots": str(here / "state")}
         given |= {"source": f"sqlite:{path}", "predictions": f"sqlite:{path}#out"}
         Service(Settings(stop_at_end=True, metrics_port=None, **given)).run()
-        found = [json.loads(value) for value in values(path, "out")]
+        found = messages(path, "out")
         return [(each["y_pred"], each["quantiles"]) for each in found]
 
     found: dict[Path, list[Any]] = {}

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.embedded_log import append, read, settings_of, values
+from support.embedded_log import append, messages, read, settings_of, values
 from support.running_command import Command
 from support.saved_state import saved
 
@@ -34,7 +34,7 @@ def settings(path: Path, **more: object) -> Settings:
 
 
 def published(path: Path, topic: str = "predictions") -> list[int]:
-    return [json.loads(value)["offset"] for value in values(path, topic)]
+    return [value["offset"] for value in messages(path, topic)]
 
 
 @pytest.mark.parametrize(("snapshots", "elsewhere"), [(True, False), (False, True)])

@@ -5,11 +5,11 @@ from math import sin
 from pathlib import Path
 
 import pytest
-from support.embedded_log import append, settings_of, values
+from support.embedded_log import append, forecasts, settings_of, values
 
 from iln_stream.errors import RefusedError
 from iln_stream.records import read_prediction
-from iln_stream.service import Service, Settings, SettingsError, predict, rebuild, warm_start
+from iln_stream.service import Service, Settings, SettingsError, predict, warm_start
 from iln_stream.snapshots import learner_of, snapshot_at
 from iln_stream.streams.sqlite import create_topic, readers
 
@@ -38,11 +38,6 @@ def settings(path: Path, **more: object) -> Settings:
     return settings_of(path, **{**given, **more})
 
 
-def published(path: Path, horizon: str, topic: str = "predictions") -> list[dict]:
-    found = [json.loads(value) for value in values(path, topic)]
-    return [each for each in found if each["horizon"] == horizon]
-
-
 def test_each_record_has_a_forecast_for_each_horizon(path: Path) -> None:
     """Every message names its horizon and, if that is a time, the time that it is for; it has no
     label, and is of the horizon's own model."""
@@ -52,14 +47,14 @@ def test_each_record_has_a_forecast_for_each_horizon(path: Path) -> None:
     models = [file.name for file in sorted((path.parent / "models").glob("*.model"))]
     assert models == ["log-events-0@1.model", "log-events-0@3h.model"]
     for horizon, seconds in (("1", None), ("3h", 3 * HOUR)):
-        found = published(path, horizon)
+        found = forecasts(path, horizon)
         assert [each["offset"] for each in found] == list(range(50))
         for each in found:
             assert each["y"] is None
             assert each["model"]["name"] == f"log-events/pool@{horizon}"
             assert each.get("horizon_time") == (seconds and each["time"] + seconds)
             assert read_prediction(json.dumps(each)).horizon == horizon
-    versions = {each["model"]["version"] for h in ("1", "3h") for each in published(path, h)}
+    versions = {each["model"]["version"] for h in ("1", "3h") for each in forecasts(path, h)}
     assert len(versions) == 2
     one, three = (each.watched.scores for each in service.workers)
     assert (one.n_events, one.n_labelled) == (50, 46)  # 3 values are missing, 1 is to come
@@ -78,7 +73,7 @@ def test_restarts_make_no_difference(path: Path) -> None:
     whole = {"predictions": f"sqlite:{path}#whole", "snapshots": str(path.parent / "other")}
     Service(settings(path, **whole)).run()
     for horizon in ("1", "3h"):
-        assert published(path, horizon) == published(path, horizon, "whole")
+        assert forecasts(path, horizon) == forecasts(path, horizon, "whole")
     for folder in ("log-events-0@1", "log-events-0@3h"):
         ours, theirs = (snapshot_at(path.parent / f / folder) for f in ("state", "other"))
         assert ours.header.positions == theirs.header.positions
@@ -91,8 +86,8 @@ def test_a_horizon_can_be_added(path: Path) -> None:
     fill(path, 0, 30)
     Service(settings(path, horizon=[1])).run()
     Service(settings(path, horizon=[2, 1])).run()
-    assert [each["offset"] for each in published(path, "1")] == list(range(30))
-    assert [each["offset"] for each in published(path, "2")] == list(range(30))
+    assert [each["offset"] for each in forecasts(path, "1")] == list(range(30))
+    assert [each["offset"] for each in forecasts(path, "2")] == list(range(30))
 
 
 def test_a_record_that_can_not_be_read_is_one_dead_letter(path: Path) -> None:
@@ -124,17 +119,7 @@ def test_a_repeated_record_is_no_step(path: Path) -> None:
     service = Service(settings(path, recent_ids=5))
     service.run()
     assert [each.watched.n_repeats for each in service.workers] == [1, 1]
-    assert [each["offset"] for each in published(path, "1")] == list(range(9))
-
-
-def test_rebuilt_learners_are_the_same(path: Path) -> None:
-    """`rebuild` learns each horizon's learner again, to the state that it had."""
-    fill(path, 0, 40)
-    Service(settings(path)).run()
-    folders = [path.parent / "state" / f"log-events-0@{h}" for h in ("1", "3h")]
-    before = [str(snapshot_at(folder).state["learner"]) for folder in folders]
-    assert rebuild(settings(path)) == [{("log-events", 0): 40}, {("log-events", 0): 40}]
-    assert [str(snapshot_at(folder).state["learner"]) for folder in folders] == before
+    assert [each["offset"] for each in forecasts(path, "1")] == list(range(9))
 
 
 def test_a_forecast_of_the_change(path: Path) -> None:
@@ -155,9 +140,9 @@ def test_a_forecast_of_the_change(path: Path) -> None:
     whole = {"predictions": f"sqlite:{path}#whole", "snapshots": None, "start": "earliest"}
     Service(settings(path, **{**changes, **whole})).run()
     for horizon in ("1", "3h"):
-        found = published(path, horizon)
+        found = forecasts(path, horizon)
         assert len(found) == 60
-        assert found == published(path, horizon, "whole")
+        assert found == forecasts(path, horizon, "whole")
         ((low, high),) = found[-1]["intervals"].values()
         assert low <= found[-1]["y_pred"] <= high
     contest = service.workers[0].learner
@@ -180,7 +165,7 @@ def test_a_history_goes_on_with_the_log(path: Path) -> None:
     fill(whole, 0, 50)
     Service(settings(whole, snapshots=str(path.parent / "other"))).run()
     for horizon in ("1", "3h"):
-        ours, theirs = published(path, horizon), published(whole, horizon)[30:]
+        ours, theirs = forecasts(path, horizon), forecasts(whole, horizon)[30:]
         assert [each["y_pred"] for each in ours] == [each["y_pred"] for each in theirs]
 
 
@@ -207,5 +192,5 @@ def test_a_series_is_in_one_partition(path: Path) -> None:
     with pytest.raises(SettingsError, match=r"horizon: a series .* set learner_per = partition"):
         Service(settings(path))
     Service(settings(path, learner_per="partition")).run()
-    names = {each["model"]["name"] for each in published(path, "1")}
+    names = {each["model"]["name"] for each in forecasts(path, "1")}
     assert names == {"log-events/pool@1"}

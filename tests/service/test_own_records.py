@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.embedded_log import append, settings_of, values
+from support.embedded_log import append, messages, settings_of
 
 from iln_stream.learners.infinite_layer import InfiniteLayerClassifier
 from iln_stream.records import one_hot
@@ -61,7 +61,7 @@ def test_learners_of_text(path: Path) -> None:
             late = ticket(i - 3)
             x = {"user.site": late["user"]["site"], "subject": late["subject"]}
             model.learn_one(x, late["queue"])
-    assert [json.loads(each)["y_pred"] for each in values(path, "out")] == expected
+    assert [each["y_pred"] for each in messages(path, "out")] == expected
     assert service.workers[0].watched.n_dead_letters == 0
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.embedded_log import append, settings_of, values
+from support.embedded_log import append, messages, settings_of, values
 from support.saved_state import saved
 
 from iln_stream.service import Service, Settings, SettingsError, promote, rebuild
@@ -34,7 +34,7 @@ def settings(path: Path, **more: Any) -> Settings:
 
 def predicted(path: Path, topic: str = "predictions", partition: int = 0) -> list[int]:
     """Return the whole part of each prediction, which is the champion's number."""
-    return [int(json.loads(value)["y_pred"]) for value in values(path, topic, partition)]
+    return [int(value["y_pred"]) for value in messages(path, topic, partition)]
 
 
 def test_a_promotion_has_a_place_among_the_events(path: Path) -> None:
@@ -75,7 +75,7 @@ def test_each_learner_gets_it_once(path: Path, learner_per: str, n_commands: int
     fill(path, 60, 60)
     Service(own).run()
     for partition in range(3):
-        found = [json.loads(value) for value in values(path, "predictions", partition)]
+        found = messages(path, "predictions", partition)
         champions = {int(each["id"]) < 60: int(each["y_pred"]) for each in found}
         assert champions == {True: 1, False: 2}
 

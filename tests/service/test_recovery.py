@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.command_line import iln
-from support.embedded_log import append, settings_of, values
+from support.embedded_log import append, messages, settings_of, values
 from support.saved_state import Saved, saved
 
 from iln_stream.errors import SnapshotError, SourceError
@@ -53,7 +53,7 @@ def whole(path: Path, **more: Any) -> Saved:
 
 def ids(path: Path) -> list[str]:
     """Return the ids of the predictions."""
-    return [json.loads(value)["id"] for value in values(path, "p")]
+    return [value["id"] for value in messages(path, "p")]
 
 
 @pytest.fixture

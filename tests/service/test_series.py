@@ -6,7 +6,7 @@ from math import sin
 from pathlib import Path
 
 import pytest
-from support.embedded_log import append, settings_of, values
+from support.embedded_log import append, forecasts, settings_of, values
 
 from iln_stream.errors import RefusedError
 from iln_stream.service import Service, Settings, SettingsError, predict, rebuild
@@ -45,11 +45,6 @@ def settings(path: Path, **more: object) -> Settings:
     return settings_of(path, **{**given, **more})
 
 
-def published(path: Path, horizon: str, topic: str = "predictions") -> list[dict]:
-    found = [json.loads(value) for value in values(path, topic)]
-    return [each for each in found if each["horizon"] == horizon]
-
-
 def test_each_series_gets_its_own_values(path: Path) -> None:
     """Labels, lags, means and trivial predictors are those of the record's series, for a horizon
     in records and in time: the error is small at both levels, and a series of zeros is 0."""
@@ -57,7 +52,7 @@ def test_each_series_gets_its_own_values(path: Path) -> None:
     service = Service(settings(path))
     service.run()
     for horizon, ahead in (("1", 1), ("3h", 3)):
-        found = published(path, horizon)
+        found = forecasts(path, horizon)
         assert len(found) == 300 * len(SHOPS)
         for i, each in enumerate(found):
             shop, hour = list(SHOPS)[i % len(SHOPS)], i // len(SHOPS)
@@ -81,7 +76,7 @@ def test_messages_and_baselines_are_of_the_series(path: Path) -> None:
     ])  # fmt: skip
     service = Service(settings(path, horizon="3"))
     service.run()
-    assert [each["series"] for each in published(path, "3")[:3]] == [
+    assert [each["series"] for each in forecasts(path, "3")[:3]] == [
         ["a", "7"], ["b", "7"], ["a", "7"]
     ]  # fmt: skip
     (worker,) = service.workers
@@ -103,7 +98,7 @@ def test_a_new_series(path: Path) -> None:
     fill(path, range(200))
     append(path, [record("a", hour, shop="new", sold=30 * sold("a", hour)) for hour in range(3)])
     Service(settings(path, horizon="1")).run()
-    for hour, each in enumerate(published(path, "1")[-3:-1]):
+    for hour, each in enumerate(forecasts(path, "1")[-3:-1]):
         assert each["y_pred"] == pytest.approx(30 * sold("a", hour + 1), rel=0.5)
 
 
@@ -116,7 +111,7 @@ def test_the_record_s_key_is_a_series(path: Path) -> None:
         more = {"series": name, "ignore": "shop,article", "horizon": "1"}
         out = {"predictions": f"sqlite:{path}#by-{name[1:]}", "snapshots": str(path.parent / name)}
         Service(settings(path, **more, **out)).run()
-        found.append([each["y_pred"] for each in published(path, "1", f"by-{name[1:]}")])
+        found.append([each["y_pred"] for each in forecasts(path, "1", f"by-{name[1:]}")])
     assert found[0] == found[1]
     assert len(found[0]) == 120
 
@@ -142,14 +137,14 @@ def test_restarts_rebuilds_and_predictions(path: Path) -> None:
     Service(settings(path, **whole)).run()
     folders = [path.parent / "state" / f"log-events-0@{h}" for h in ("1", "3h")]
     for horizon, folder in zip(("1", "3h"), folders, strict=True):
-        assert published(path, horizon) == published(path, horizon, "whole")
+        assert forecasts(path, horizon) == forecasts(path, horizon, "whole")
         ours, theirs = (snapshot_at(p) for p in (folder, path.parent / "other" / folder.name))
         for part in ("pending", "decoder", "learner"):
             assert str(ours.state[part]) == str(theirs.state[part])
         of_series = [p.state["counts"]["baselines"]["seasonal"]["series"] for p in (ours, theirs)]
         assert str(of_series[0]) == str(of_series[1])
     before = [str(snapshot_at(folder).state["learner"]) for folder in folders]
-    rebuild(settings(path))
+    assert rebuild(settings(path)) == [{("log-events", 0): 180}] * 2
     assert [str(snapshot_at(folder).state["learner"]) for folder in folders] == before
     snapshot, out = snapshot_at(folders[0]), path.parent / "p.jsonl"
     file = path.with_name("next.jsonl")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from support.embedded_log import append, settings_of, values
+from support.embedded_log import append, messages, settings_of, values
 from support.saved_state import saved
 
 from iln_stream.cli.dead_letters import replay_letters
@@ -69,7 +69,7 @@ def test_ids_may_be_the_records_keys(path: Path) -> None:
     """With `@key` as id_field of both logs, predictions are those of ids in fields."""
     fill(path)
     run(settings(path))
-    by_field = [json.loads(value) for value in values(path, "predictions")]
+    by_field = messages(path)
     other = path.with_name("keys-only.db")
     for topic, make, name in (("events", event, "order"), ("labels", label, "ref")):
         records = [make(number) for number in range(N)]
@@ -83,7 +83,7 @@ def test_ids_may_be_the_records_keys(path: Path) -> None:
         labels_settings={"id_field": "@key", "target": "minutes", "time_field": "done"},
     )  # fmt: skip
     assert run(given)["labelled"] == N
-    by_key = [json.loads(value) for value in values(other, "predictions")]
+    by_key = messages(other)
     assert [each["y_pred"] for each in by_key] == [each["y_pred"] for each in by_field]
 
 
@@ -106,7 +106,7 @@ def test_a_backlog_is_joined_as_live(path: Path) -> None:
         ("log-events", 0): N,
         ("log-labels", 0): N,
     }
-    sent = [json.loads(value) for value in values(path, "predictions")]
+    sent = messages(path)
     assert [(each["partition"], each["offset"]) for each in sent] == [(0, n) for n in range(N)]
 
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.embedded_log import append, settings_of, values
+from support.embedded_log import append, messages, settings_of
 
 from iln_stream.service import Service, Settings, SettingsError
 
@@ -26,7 +26,7 @@ def run(path: Path, **more: object) -> Service:
 
 
 def predicted(path: Path) -> list[tuple[str, float]]:
-    found = [json.loads(each) for each in values(path, "out")]
+    found = messages(path, "out")
     return [(each["id"], each["y_pred"]) for each in found]
 
 

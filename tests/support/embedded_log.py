@@ -1,5 +1,6 @@
 """Fills and reads topics of an embedded log, and the settings of a run that learns them."""
 
+import json
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -29,6 +30,16 @@ def read(path: Path, topic: str = "events", partition: int = 0) -> list[Record]:
 def values(path: Path, topic: str = "events", partition: int = 0) -> list[bytes]:
     """Return the values of a partition."""
     return [bytes(record.payload) for record in read(path, topic, partition)]  # type: ignore[arg-type]
+
+
+def messages(path: Path, topic: str = "predictions", partition: int = 0) -> list[dict[str, Any]]:
+    """Return the values of a partition, read as JSON."""
+    return [json.loads(value) for value in values(path, topic, partition)]
+
+
+def forecasts(path: Path, horizon: str, topic: str = "predictions") -> list[dict[str, Any]]:
+    """Return the predictions for a horizon."""
+    return [each for each in messages(path, topic) if each["horizon"] == horizon]
 
 
 def settings_of(path: Path, **more: Any) -> Settings:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.embedded_log import append, settings_of, values
+from support.embedded_log import append, messages, settings_of
 from support.running_api import example
 
 from iln_stream import RecordInputs, load
@@ -64,7 +64,7 @@ def test_notebook_run_and_http_agree(tmp_path: Path, start, aggregates: dict[str
     assert not any("unknown_inputs" in each for each in answer["predictions"])
     append(log, [NewRecord(json.dumps(each).encode(), str(each["card"])) for each in new])
     Service(settings).run()
-    by_run = [json.loads(each)["y_pred"] for each in values(log, "out")][-5:]
+    by_run = [each["y_pred"] for each in messages(log, "out")][-5:]
     if aggregates:  # in the run, the new events count for those after them
         assert by_http[0] == by_run[0]
         return
