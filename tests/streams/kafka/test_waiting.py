@@ -5,22 +5,15 @@ import threading
 import time
 
 import pytest
+from support.ports import free_port
 
 from iln_stream.errors import SourceError
 from iln_stream.streams.kafka import wait_for_brokers
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def test_one_of_several_is_enough():
     """If one of several brokers accepts connections, the call does not wait for the others."""
-    with socket.socket() as broker:
-        broker.bind(("127.0.0.1", 0))
-        broker.listen()
+    with socket.create_server(("127.0.0.1", 0)) as broker:
         port = broker.getsockname()[1]
         assert wait_for_brokers(f"127.0.0.1:{free_port()}, 127.0.0.1:{port}", seconds=0)
 
@@ -45,10 +38,7 @@ def test_broker_that_starts_later():
 
     def come():
         time.sleep(0.3)
-        with socket.socket() as broker:
-            broker.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            broker.bind(("127.0.0.1", port))
-            broker.listen()
+        with socket.create_server(("127.0.0.1", port)):
             done.wait(30)
 
     done = threading.Event()
