@@ -17,7 +17,7 @@ def test_the_command_is_in_the_log(command, tmp_path):
 def test_refusals(command, tmp_path):
     """A file can't be promoted in, and a log that does not exist is not created."""
     done = command("promote", "linear", "--source=events.jsonl").refused()
-    assert "iln-stream log import" in done.err
+    assert "iln-stream log import events.jsonl sqlite:PATH" in done.err
     command("promote", "linear", f"--source=sqlite:{tmp_path / 'log.db'}").refused()
     assert not (tmp_path / "log.db").exists()
 

@@ -6,7 +6,6 @@ import pytest
 from support.embedded_log import append
 
 FLAGS = ("--source=sqlite:log.db", "--snapshots=state", "--metrics-port=0")
-POOL = "--learner=pool"
 FIELDS = '--warm-start-fields={"target": "y", "time_field": "when"}'
 
 
@@ -36,28 +35,3 @@ def test_warm_start_then_run(command, history, tmp_path):
     card = (tmp_path / "model.md").read_text()
     assert "| learned before the stream |" in card
     assert "h.csv" in card
-
-
-def test_run_does_both(command, history, caplog):
-    """`run --warm-start` learns the history on the first run only."""
-    more = (*FLAGS, POOL, FIELDS, "--warm-start=h.csv", "--start=earliest", "--stop-at-end")
-    command("run", *more).ok()
-    assert any(line.startswith("history (h.csv): 50 events") for line in caplog.messages)
-    caplog.clear()
-    done = command("run", *more).ok()
-    assert "the snapshot has learned h.csv, which is not learned again" in caplog.messages
-    assert not any(line.startswith("learning h.csv") for line in caplog.messages)
-    assert "7 events, 0 dead letters" in done.err
-
-
-def test_refusals(command, history):
-    """Without `start` the warm start is an error that says what to choose; a run with another
-    learner, and a second warm start, are refused."""
-    done = command("warm-start", history, *FLAGS, POOL, FIELDS).refused()
-    assert "error: start: say where sqlite:log.db goes on after the history" in done.err
-    more = (history, *FLAGS, POOL, FIELDS, "--start=earliest")
-    command("warm-start", *more).ok()
-    done = command("run", *FLAGS, "--learner=shrinking-gradient", "--stop-at-end").refused()
-    assert "learner was 'pool' and is 'shrinking-gradient'" in done.err
-    done = command("warm-start", *more).refused()
-    assert "choose another folder, or learn history and log again" in done.err

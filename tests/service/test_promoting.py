@@ -8,7 +8,7 @@ import pytest
 from support.embedded_log import append, messages, settings_of, values
 from support.saved_state import saved
 
-from iln_stream.service import Service, Settings, SettingsError, promote, rebuild
+from iln_stream.service import Service, Settings, promote, rebuild
 from iln_stream.streams import Appended, NewRecord
 from iln_stream.streams.sqlite import create_topic
 
@@ -99,9 +99,3 @@ def test_in_history(path: Path) -> None:
     fill(path, 0, 3)
     Service(settings(path, warm_start=str(history), start="earliest")).run()
     assert predicted(path) == [2, 2, 2]
-
-
-def test_a_file_takes_no_command(tmp_path: Path) -> None:
-    """A source without an order that lasts refuses, and names the remedy."""
-    with pytest.raises(SettingsError, match=r"iln-stream log import events.jsonl sqlite:PATH"):
-        promote(Settings(source="events.jsonl"), "two")

@@ -106,11 +106,14 @@ def test_a_later_run_does_not_need_the_file(path: Path, caplog: pytest.LogCaptur
     history = path.with_name("h.csv")
     chosen = settings(path, csv(history, range(N)))
     fill(path, range(N, N + 5))
+    caplog.set_level(logging.INFO)
     Service(chosen).run()
+    assert f"history (h.csv): {N} events" in caplog.text
     history.unlink()
     fill(path, range(N + 5, N + 9))
-    with caplog.at_level(logging.INFO):
-        Service(chosen).run()
+    caplog.clear()
+    Service(chosen).run()
+    assert "learning h.csv" not in caplog.text
     assert "the snapshot has learned h.csv, which is not learned again" in caplog.text
     found = saved(path.parent / "state", "log-events")
     assert found.learner == reference(chosen, range(N + 9))
