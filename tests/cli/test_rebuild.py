@@ -1,6 +1,5 @@
 """`iln-stream rebuild`: its flags, and its report."""
 
-import datetime as dt
 import io
 import json
 
@@ -10,7 +9,7 @@ from support.embedded_log import append, values
 from support.kafka_topics import produce
 from support.saved_state import saved
 
-from iln_stream.cli.run import read_until, rebuild_learners
+from iln_stream.cli.run import rebuild_learners
 from iln_stream.service import Service, Settings
 from iln_stream.streams.sqlite import Retention, trim
 
@@ -67,12 +66,6 @@ def test_forget(tmp_path, command):
     for flags in (("--forget", *run), (*run, "--forget")):
         assert command("rebuild", *flags).code == 0
     assert saved(tmp_path / "s", "log-events").n_events < 5
-
-
-def test_time_with_an_offset():
-    """A time may be in any zone, if it has its UTC offset."""
-    zone = dt.timezone(dt.timedelta(hours=2))
-    assert read_until("2026-01-31T12:00:00+02:00") == dt.datetime(2026, 1, 31, 12, tzinfo=zone)
 
 
 def test_progress(tmp_path, monkeypatch):

@@ -24,20 +24,6 @@ def run(**more: object) -> Service:
     return service
 
 
-def test_weights_of_a_field_and_of_classes() -> None:
-    """The learner is the one that learned each event with the product of both weights."""
-    service = run(weight_field="n", class_weights={"true": 9})
-    alone = linear_model.LogisticRegression()
-    for line in LINES:
-        alone.learn_one(
-            {"a": line["a"]}, line["fraud"], w=line["n"] * (9.0 if line["fraud"] else 1)
-        )
-    (worker,) = service.workers
-    assert dict(worker.learner.weights) == dict(alone.weights)
-    assert set(alone.weights) == {"a"}
-    assert worker.watched.scores.n_labelled == 60
-
-
 @pytest.mark.parametrize("pending", [False, True])
 def test_scores_are_weighted(pending: bool, tmp_path: Path) -> None:
     """Losses, errors, baselines and calibration count an event as its weight, also with late labels
