@@ -455,12 +455,19 @@ def _field(
     role, kind, why = _guess(present, kinds, n_distinct, code)
     note = ""
     if dressed and role != "ignored":
-        with_unit = durations if dressed == "duration" else amounts
-        bare = all_read_as([n for n in numbers if n not in with_unit], "number", given.notation)
-        others = all_read_as([n for n in numbers if n in with_unit], dressed, given.notation)
+        in_units = {text for text, each in amounts.items() if each.unit}
+        with_unit = durations if dressed == "duration" else in_units
+        bare, others = (
+            all_read_as(
+                [n for n in numbers if (n in with_unit) == has_unit], dressed, given.notation
+            )
+            for has_unit in (False, True)
+        )
+        is_percent = units == {"%"} and any(bare)
         in_dress = "durations" if dressed == "duration" else "numbers in dress"
-        kind, why = dressed, Why.PERCENT if units == {"%"} and any(bare) else in_dress
-        if bare and others and not 0.1 <= abs(median(bare) / (median(others) or 1.0)) <= 10.0:
+        kind, why = dressed, Why.PERCENT if is_percent else in_dress
+        differ = bare and others and not 0.1 <= abs(median(bare) / (median(others) or 1.0)) <= 10.0
+        if differ and not is_percent:
             note = Why.BARE
         elif any(map(_TWO_PARTS.fullmatch, texts)) and any(map(_THREE_PARTS.fullmatch, texts)):
             note = Why.CLOCKS
