@@ -225,9 +225,7 @@ class Layout(NamedTuple):
     # values, they are the separators at the ends of lines, and no columns.
     columns: list[str]
     n_before: int  # lines before the first record
-    begins_with_values: (
-        bool  # whether rows begin with a number or a time, as that of names does not
-    )
+    begins_with_values: bool  # whether most rows begin with a number or a time
     passed_over: str  # the pattern of lines that are comments, as one before the table, or drawn
 
 
@@ -605,7 +603,7 @@ def _rows(path: Path, layout: Layout) -> Iterator[_Row | None]:
 
 
 def _odd(row: list[str], layout: Layout) -> _Row | None:
-    """Return a row that has more or fewer cells than the header, or repeats it."""
+    """Return a row that has more or fewer cells than the header; None for the header again."""
     columns, width = layout.columns, len(layout.columns)
     if sorted(row) != sorted(layout.header) and not _is_other_header(row, layout):
         cells: _Row = dict(zip_longest(columns, row[:width]))
@@ -692,7 +690,7 @@ def _kept(lines: Iterable[str], seen: list[str], name: str, n_before: int) -> It
 
 
 def _chunks(opened: TextIO, name: str, n_before: int = 0) -> Iterator[list[str]]:
-    """Yield lines, some hundreds at once; each is in memory as a whole."""
+    """Yield lines, as many at once as make a chunk; each is in memory as a whole."""
     rest = ""
     # As many characters as of an unfinished line, which is not joined again and again.
     while text := opened.read(max(_CHUNK, len(rest))):
