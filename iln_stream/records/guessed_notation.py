@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Literal, get_args
 
 from iln_stream.records.amounts import amount
@@ -14,7 +15,8 @@ _DATE = re.compile(r"(?:[^\W\d_]+\.?,?\s+)?(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{
 _NO_THOUSANDS = re.compile(r",(\d{0,2}|\d{4,})\D*$|,\d+[eE]|(\b0|\d{4}|\.\d{3}),\d")
 _THOUSANDS = re.compile(r"\D*[1-9]\d{0,2}([.,]\d{3})+\D*")
 _WITH_COMMA = Notation(decimal=",")
-_PADDED = re.compile(r"[+-]?0\d+,")
+_CODED = re.compile(r"[+-]?\d{4,},\d").fullmatch
+_PADDED = re.compile(r"[+-]?0").match
 """A value and its code, `+0145,1`: then a comma is before no decimals in other fields, either."""
 
 
@@ -37,7 +39,8 @@ def guessed_notation(records: Iterable[Mapping[str, Any]]) -> Notation:
         for name, value in record.items():
             if isinstance(value, str) and value.strip() not in NULLS:
                 texts.setdefault(name, []).append(value.strip())
-    padded = any(_PADDED.match(value) for values in texts.values() for value in values)
+    coded = (values for values in texts.values() if all(map(_CODED, values)))
+    padded = any(map(_PADDED, chain(*coded)))
     decimals = [] if padded else [_decimal(values) for values in texts.values()]
     orders = {_order(values) for values in texts.values()} - {None}
     return Notation(

@@ -8,6 +8,8 @@ from statistics import median
 from time import time as now
 from typing import Any
 
+from pydantic_core import from_json
+
 from iln_stream.records.amounts import amount
 from iln_stream.records.codes import are_codes, are_part_numbers, have_leading_zeros, named_as_code
 from iln_stream.records.copies import is_copy, parts_of, tells
@@ -67,7 +69,7 @@ _WORDS_OF_UNITS = [*chain(*(WORDS[words] for words in _UNITS.values()))]
 _TIME_WORDS = {*WORDS["time_words"], *_WORDS_OF_UNITS}
 _TWO_PARTS, _THREE_PARTS = re.compile(r"\d+:\d\d"), re.compile(r"\d+:\d\d:\d\d")
 _ROUNDED = re.compile(r"\d(\.\d{0,5})?[eE]\+?(0?9|1\d)")
-_QUALITIES = {"good", "ok", "valid"}, {"bad", "invalid", "uncertain", "suspect", "questionable"}
+_GOOD, _BAD = {"good", "ok", "valid"}, {"bad", "invalid", "uncertain", "suspect", "questionable"}
 _HOURS = re.compile(r"(\d|[01]\d|2[0-4])((\.0)?|([0-5]\d){1,2})")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d{2}([:.]\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?")
 _PERIOD = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)$")
@@ -441,7 +443,8 @@ def _field(
     mostly = 2 * len(finite) > len(present)
     low, high = (min(finite), max(finite)) if mostly else _extremes(distinct)
     whole = bool(numbers) and all(map(float.is_integer, finite))
-    coded = (whole and named_as_code) or is_named(name, WORDS["versions"])
+    is_version = is_named(name, WORDS["versions"]) and 2 * len(distinct) <= len(present)
+    coded = (whole and named_as_code) or is_version
     code = Why.BY_NAME if coded and len(distinct) > 1 else ""
     numbers_as_text = [value for value, kind in pairs if kind == "number as text"]
     if have_leading_zeros(numbers_as_text, len(pairs)):
@@ -466,8 +469,9 @@ def _field(
         is_percent = units == {"%"} and any(bare)
         in_dress = "durations" if dressed == "duration" else "numbers in dress"
         kind, why = dressed, Why.PERCENT if is_percent else in_dress
-        differ = bare and others and not 0.1 <= abs(median(bare) / (median(others) or 1.0)) <= 10.0
-        if differ and not is_percent:
+        bare = [number for number in bare if number]  # 0 needs no unit
+        are_many = min(len(bare), len(others)) > len(pairs) / FEW
+        if are_many and not is_percent and not 0.1 <= abs(_ratio(bare, others)) <= 10.0:
             note = Why.BARE
         elif any(map(_TWO_PARTS.fullmatch, texts)) and any(map(_THREE_PARTS.fullmatch, texts)):
             note = Why.CLOCKS
@@ -490,7 +494,8 @@ def _field(
         if role == "input" and len({*map(spelled, texts)}) < len({*texts}):
             why = Why.VARIANTS
         words = {text.strip().lower() for text in distinct}
-        if role == "input" and not any(map(words.isdisjoint, _QUALITIES)):
+        marks = words <= _GOOD | _BAD and words & _GOOD and words & _BAD
+        if role == "input" and marks and is_named(name, WORDS["qualities"]):
             why = Why.QUALITY
     field = Field(name, kinds, n_missing, n_distinct, low, high, role, kind, why, note=note)
     if groups(texts, other.decimal) == "maybe":
@@ -513,7 +518,7 @@ def _unread_times(name: str, texts: Sequence[str], why: str) -> str:
     """Return why texts that look like times or numbers are none, unless they are read later."""
     if look_like_dates(texts):
         return Why.DATES
-    if why in (Why.NEW, Why.FREE) and all(text[:1] + text[-1:] == "{}" for text in texts):
+    if why in (Why.NEW, Why.FREE) and all(map(_is_object, texts[:FEW])):
         return Why.JSON
     forms = (_DATED, _CLOCK, _PERIOD)
     if len({*texts}) == 1:
@@ -527,6 +532,17 @@ def _unread_times(name: str, texts: Sequence[str], why: str) -> str:
     has_number = all("#" in f and f[:2] != "##" and not f[0].isalpha() for f in forms_of)
     few = why in ("", Why.NEW) and len(forms_of) <= _FORMS < FEW < len({*texts})
     return Why.SOME_NUMBERS if has_number and few else ""
+
+
+def _ratio(numbers: Sequence[float], others: Sequence[float]) -> float:
+    return median(numbers) / (median(others) or 1.0)
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return text.startswith("{") and isinstance(from_json(text), dict)
+    except ValueError:
+        return False
 
 
 _DIGITS, _FORMS = re.compile(r"\d[\d.,]*"), 5

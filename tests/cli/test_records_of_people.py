@@ -496,8 +496,8 @@ REMARKS = {
              '"load" has clocks with three parts, and with two'),
     "limits": (["lead", "load"], [["<4.0" if i % 3 == 0 else v for i, v in enumerate(TEMP)], LOAD],
                '"lead" is no number (numbers and other text), such as "<4.0"'),
-    "qualities": (["state", "load"], [["Good", "Bad", "Good"] * 20, LOAD],
-                  '"state" says which records are bad'),
+    "qualities": (["load_quality", "load"], [["Good", "Bad", "Good"] * 20, LOAD],
+                  '"load_quality" says which records are bad'),
     "rounded times": (["ts", "load"], [["1.76757E+09", "1.76758E+09", "1.76759E+09"] * 20, LOAD],
                       '"ts" has times that a spreadsheet has rounded'),
     "quarters of hours": (["date", "at", "load"], [["2026-03-01"] * N, [
@@ -512,6 +512,28 @@ REMARKS = {
     "999.9": (["a", "load"], [[999.9 if i % 9 == 0 else v for i, v in enumerate(TEMP)], LOAD],
               '"a" is 999.9 at times'),
 }  # fmt: skip
+
+
+UNREMARKABLE = {
+    "no rain": (["mm", "load"], [["0" if i % 3 else f"{i + 3} mm" for i in range(N)], LOAD]),
+    "thousands": (["views", "load"], [[f"{i}.5k" if i % 2 else "8" for i in range(N)], LOAD]),
+    "ratings": (["road", "load"], [["good", "fair", "bad"] * 20, LOAD]),
+    "ids in braces": (["visit", "load"], [
+        [f"{{{chr(65 + i % 26)}{i}-{chr(90 - i % 7)}}}" for i in range(N)], LOAD]),
+    "a dam": (["release", "load"], [[f"{i + 1 / 7:.2f}" for i in range(N)], LOAD]),
+    "a note": (["temp", "note", "load"], [[f"{i % 9},{i % 7}" for i in range(N)],
+                                          ["05, replaced", "ok", "ok"] * 20,
+                                          [37 * i % 101 for i in range(N)]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNREMARKABLE)
+def test_no_comment_where_nothing_is_wrong(name, command, tmp_path):
+    """Zeros without a unit, multiples, ratings, ids and amounts are what they seem to be."""
+    header, columns = UNREMARKABLE[name]
+    (tmp_path / "a.tsv").write_text(text(header, columns, "\t"))
+    done = command("inspect-source", "a.tsv", "--target", "load")
+    assert "# " not in done.out, done.out
 
 
 @pytest.mark.parametrize("name", REMARKS)
@@ -562,6 +584,11 @@ def test_the_year_of_a_long_file(command, tmp_path):
             "a.csv",
             b"a,load\n1,2\n3,4\nload,a\n5,6\n",
             "after line 3: it is not CSV: a second header",
+        ),
+        (
+            "a.csv",
+            b"a,load\n" + 9 * b'1,"2\n"\n' + b"load,a\n5,6\n",
+            "after line 19: it is not CSV: a second header",
         ),
         (
             "a.csv",

@@ -15,12 +15,13 @@ import re
 import warnings
 import zipfile
 import zlib
+from codecs import getincrementaldecoder
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TextIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from iln_stream.errors import IlnWarning, SourceError
 from iln_stream.streams.base import PAUSE, IteratorSource
@@ -133,11 +134,6 @@ def open_utf_8(path: Path) -> BinaryIO:
         return open_binary(path)
     with open_binary(path) as opened:
         return io.BytesIO(whole(opened, path).decode(encoding).encode())
-
-
-def _opened(path: Path) -> TextIO:
-    # Spreadsheets write a byte order mark, which "utf-8" would read as part of a column name.
-    return io.TextIOWrapper(open_utf_8(path), newline="", encoding="utf-8-sig")
 
 
 SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "^": "^", "~": "~", "blank": " "}
@@ -332,13 +328,12 @@ def layout_of(path: Path, separator: str = ",", columns: Sequence[str] = ()) -> 
 
     """
     try:
-        with _opened(path) as opened:
-            lines, size = [], 0
-            for line in islice(chain.from_iterable(_chunks(opened, path.name)), _FIRST_LINES):
-                lines.append(line)
-                size += len(line)
-                if size > _FIRST_CHARACTERS:
-                    break
+        lines, size = [], 0
+        for line in islice(chain.from_iterable(_chunks(path)), _FIRST_LINES):
+            lines.append(line)
+            size += len(line)
+            if size > _FIRST_CHARACTERS:
+                break
     except READ_ERRORS as error:
         raise unreadable(path, error) from error
     for mark, what in _NO_ROWS.items():
@@ -430,7 +425,9 @@ def _layout(name: str, lines: Sequence[str], separator: str, given: Sequence[str
     in_file = before[-1] if outer and before else []
     if outer is None:
         names = before[-1] if before else []
-        if is_header is False and not given and 1 < len(names) == len([*filter(_is_name, names)]):
+        may_be = 1 < len(names) < len(header) <= 2 * len(names) and separator == ","
+        digits = (re.fullmatch(r"-?\d+", cell.strip()) for row in rows for cell in row[1:])
+        if is_header is False and not given and may_be and all(digits):
             raise SourceError(
                 f"{name}: the line of names has {len(names)} ({', '.join(names[:5])}), and rows "
                 f"have {len(header)} cells: put numbers with decimal commas in quotes, or write "
@@ -543,10 +540,6 @@ def _seen(first: Sequence[str], rest: Sequence[Sequence[str]]) -> tuple[int, int
     return names, values, again, texts
 
 
-def _is_name(cell: str) -> bool:
-    return bool(cell.strip()) and _VALUE.fullmatch(cell.strip()) is None
-
-
 def _is_range(cells: Sequence[str]) -> bool:
     """Return whether the numbers among cells count: 0, 1, 2 or 2019, 2020, 2021 name columns."""
     numbers = [int(cell) for cell in cells if cell.strip().isdecimal()]
@@ -579,27 +572,25 @@ def _rows(path: Path, layout: Layout) -> Iterator[_Row | None]:
     columns, width, names = layout.columns, len(layout.columns), {*layout.header}
     n = n_before = layout.n_before
     size = 0
-    with _opened(path) as opened:
-        for _ in range(n_before):
-            opened.readline()
-        chunks = _chunks(opened, path.name, n_before)
-        if layout.passed_over:
-            is_none = re.compile(layout.passed_over).match
-            chunks = (["\n" if is_none(line) else line for line in lines] for lines in chunks)
-        try:
-            for rows, lines in _taken_apart(chunks, layout.form, path.name, n_before):
-                for n, row in enumerate(rows, start=n_before):  # noqa: B007  # errors say it
-                    if row and row[0] not in names and len(row) == width:
-                        # Separators alone are a blank line.
-                        yield dict(zip(columns, row)) if any(row) else None  # noqa: B905
-                    elif row:
-                        yield _odd(row, layout)
-                n = n_before = n_before + len(lines)
-                if (size := size + sum(map(len, lines))) > LONGEST_LINE:
-                    yield PAUSE
-                    size = 0
-        except READ_ERRORS as error:
-            raise unreadable(path, error, n) from error
+    chunks = _chunks(path, n_before)
+    if layout.passed_over:
+        is_none = re.compile(layout.passed_over).match
+        chunks = (["\n" if is_none(line) else line for line in lines] for lines in chunks)
+    try:
+        for rows, lines in _taken_apart(chunks, layout.form, path.name, n_before):
+            for row in rows:
+                if row and row[0] not in names and len(row) == width:
+                    # Separators alone are a blank line.
+                    yield dict(zip(columns, row)) if any(row) else None  # noqa: B905
+                elif row:
+                    yield _odd(row, layout)
+                n += 1
+            n = n_before = n_before + len(lines)
+            if (size := size + sum(map(len, lines))) > LONGEST_LINE:
+                yield PAUSE
+                size = 0
+    except READ_ERRORS as error:
+        raise unreadable(path, error, n) from error
 
 
 def _odd(row: list[str], layout: Layout) -> _Row | None:
@@ -625,11 +616,11 @@ def _odd(row: list[str], layout: Layout) -> _Row | None:
 
 def _is_other_header(row: Sequence[str], layout: Layout) -> bool:
     """Return whether a row names columns, of which not all are those of the header."""
-    named = [cell for cell in row if cell]
-    if len(named) < 2 or any(map(_VALUE.fullmatch, map(str.strip, row))):
-        return False
-    begins_so = layout.begins_with_values and row[0] != "" and row[0] in layout.header
-    return begins_so or (len({*row}) == len(row) > 2 and {*row} <= {*layout.header})
+    cells = [*filter(None, map(str.strip, row))]
+    named = {*cells} & {*layout.header}
+    is_only = layout.begins_with_values or len(named) == len(cells)
+    has_value = any(map(_VALUE.match, cells))
+    return is_only and not has_value and len(named) > 1 and 2 * len(named) >= len(cells)
 
 
 def _taken_apart(
@@ -645,7 +636,13 @@ def _taken_apart(
             rows = _split(lines, **form) or [*csv.reader(lines, strict=True, **form)]
         except csv.Error:
             break
-        yield rows, lines
+        if len(rows) == len(lines):
+            yield rows, lines
+        else:  # the lines of each row, where cells have line breaks: errors say them
+            reader, first = csv.reader(lines, strict=True, **form), 0
+            for row in reader:
+                yield [row], lines[first : reader.line_num]
+                first = reader.line_num
         n_before += len(lines)
     else:
         return
@@ -689,19 +686,35 @@ def _kept(lines: Iterable[str], seen: list[str], name: str, n_before: int) -> It
         yield line
 
 
-def _chunks(opened: TextIO, name: str, n_before: int = 0) -> Iterator[list[str]]:
-    """Yield lines, as many at once as make a chunk; each is in memory as a whole."""
-    rest = ""
-    # As many characters as of an unfinished line, which is not joined again and again.
-    while text := opened.read(max(_CHUNK, len(rest))):
-        *lines, rest = io.StringIO(rest + text, newline="")
-        n_before += len(lines)
-        if len(rest) > LONGEST_LINE:
-            raise too_long(name, n_before + 1)
-        if lines:
-            yield [line.removeprefix(_MARK) for line in lines]
-    if rest:
-        yield [rest.removeprefix(_MARK)]
+def _chunks(path: Path, n_before: int = 0) -> Iterator[list[str]]:
+    """Yield the lines after the first ones, as many at once as make a chunk.
+
+    Each is in memory as a whole. Those before damage are yielded before its error.
+    """
+    rest, n = "", 0
+    decode = getincrementaldecoder("utf-8")().decode
+    damage: UnicodeDecodeError | None = None
+    with open_utf_8(path) as opened:
+        while damage is None:
+            # As many bytes as of an unfinished line, which is not joined again and again.
+            block = cast(Any, opened).read1(max(_CHUNK, len(rest)))
+            try:
+                text = decode(block, not block)
+            except UnicodeDecodeError as error:
+                damage, text = error, error.object[: error.start].decode()
+            *lines, rest = [*io.StringIO(rest + text, newline="")] or [""]
+            if len(lines[0] if lines else rest) > LONGEST_LINE:
+                raise too_long(path.name, n + 1)
+            if not (block or damage) and rest:
+                lines.append(rest)
+            if found := lines[max(0, n_before - n) :]:
+                # Spreadsheets write a byte order mark, which would be part of a column's name.
+                yield [line.removeprefix(_MARK) for line in found]
+            n += len(lines)
+            if not block:
+                break
+    if damage is not None:
+        raise damage
 
 
 def require_few_columns(name: str, n: int) -> None:

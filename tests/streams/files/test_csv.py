@@ -58,6 +58,46 @@ def test_a_long_file_is_taken_apart_as_its_lines_are(tmp_path, end, odd):
     assert found == [(offset, *row) for offset, row in enumerate(whole)]
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "mean,12.1 C,3.2 C",
+        "time,sensor replaced,",
+        "load,,",
+        "NA,NA,NA",
+        "load,yes,no",
+        "Temp,in C",
+    ],
+)
+def test_what_is_no_second_header(tmp_path, odd):
+    """Footers, notes and rows without values are rows, though they may begin with a column's
+    name."""
+    content = "time,NA,load\n" + "1,2,3\n" * 9 + f"{odd}\n4,5,6\n"
+    assert rows(tmp_path, content)[-1].payload == {"time": "4", "NA": "5", "load": "6"}
+    title = "Measured in Ulm, hourly\n" + "1,20.5,1.5,3\n" * 9
+    assert len(rows(tmp_path, title, columns="abcd")) == 9
+    with pytest.raises(SourceError, match="its first row is no header"):
+        rows(tmp_path, title)
+
+
+@pytest.mark.parametrize("at", [9_000, 12_000, 20_000])
+def test_a_byte_that_is_no_text(tmp_path, at):
+    """All rows before it are read, and the error says their number."""
+    whole = ("a,b\n" + "".join(f"{i},x{i}\n" for i in range(3_000))).encode()
+    n = whole[:at].count(b"\n")
+    with pytest.raises(SourceError, match=f"after line {n}: it is not in UTF-8") as error:
+        rows(tmp_path, whole[:at] + b"\xe4" + whole[at:])
+    assert error.value.n_read == n - 1
+
+
+@pytest.mark.parametrize("first", [1, 300])
+def test_a_line_that_is_too_long(tmp_path, first):
+    """It is refused by its number, wherever its end is."""
+    content = "a,b\n" + "1,2\n" * first + ",".join("1" * (17 << 19)) + "\n5,6\n"
+    with pytest.raises(SourceError, match=f"line {first + 2} is longer than 16,777,216"):
+        rows(tmp_path, content)
+
+
 def test_compressed(tmp_path):
     """A file is decompressed, as its first bytes say; a damaged one is an error with its name,
     after the rows before it."""
