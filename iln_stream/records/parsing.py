@@ -109,7 +109,7 @@ def parse_row(payload: bytes | Mapping[str, Any] | None) -> Mapping[str, Any]:
     fields = cast(dict[str, Any], payload)
     if None in fields:  # a key as of csv.DictReader
         raise MalformedError("row: it has more cells than the header has columns")
-    if next(reversed(fields.values()), "") is None:
+    if next(reversed(fields.values()), "") is None:  # those that are missing are the last
         warnings.warn(
             "row: a row has fewer cells than the header has columns; those at its end are missing "
             "values (iln_values_missing_total counts them)",

@@ -232,7 +232,7 @@ MOST_COLUMNS = 20_000
 """Columns of a file: the 10,000 inputs of an event, and as many that are ignored."""
 
 _CHUNK = 1 << 13
-"""Characters of a file of rows that are taken apart at once."""
+"""Bytes of a file of rows that are taken apart at once."""
 
 _FIRST_LINES, _FIRST_COLUMNS, _FIRST_CHARACTERS = 100, 1_000, 1 << 21
 """What of a file the layout is guessed from."""
@@ -424,16 +424,15 @@ def _layout(name: str, lines: Sequence[str], separator: str, given: Sequence[str
         )
     in_file = before[-1] if outer and before else []
     if outer is None:
-        names = before[-1] if before else []
-        may_be = 1 < len(names) < len(header) <= 2 * len(names) and separator == ","
-        digits = (re.fullmatch(r"-?\d+", cell.strip()) for row in rows for cell in row[1:])
-        if is_header is False and not given and may_be and all(digits):
-            raise SourceError(
-                f"{name}: the line of names has {len(names)} ({', '.join(names[:5])}), and rows "
-                f"have {len(header)} cells: put numbers with decimal commas in quotes, or write "
-                "semicolons between columns; or name each column (columns)"
-            )
         if is_header is False and not given:
+            names = before[-1] if separator == "," and before else []
+            digits = (re.fullmatch(r"-?\d+", cell.strip()) for row in rows for cell in row[1:])
+            if 1 < len(names) < len(header) <= 2 * len(names) and all(digits):
+                raise SourceError(
+                    f"{name}: the line of names has {len(names)} ({', '.join(names[:5])}), and "
+                    f"rows have {len(header)} cells: put numbers with decimal commas in quotes, or "
+                    "write semicolons between columns; or name each column (columns)"
+                )
             raise _LacksError(
                 f"{name}: its first row is no header, but a record ({', '.join(header[:5])})",
                 columns=[f"column_{i}" for i in range(1, len(header) + 1)],
@@ -617,32 +616,32 @@ def _odd(row: list[str], layout: Layout) -> _Row | None:
 def _is_other_header(row: Sequence[str], layout: Layout) -> bool:
     """Return whether a row names columns, of which not all are those of the header."""
     cells = [*filter(None, map(str.strip, row))]
-    named = {*cells} & {*layout.header}
-    is_only = layout.begins_with_values or len(named) == len(cells)
-    has_value = any(map(_VALUE.match, cells))
-    return is_only and not has_value and len(named) > 1 and 2 * len(named) >= len(cells)
+    known = {*cells} & {*layout.header}
+    if len(known) < 2 or 2 * len(known) < len(cells) or any(map(_VALUE.match, cells)):
+        return False
+    return layout.begins_with_values or len(known) == len(cells)
 
 
 def _taken_apart(
     chunks: Iterator[list[str]], form: dict[str, Any], name: str, n_before: int
 ) -> Iterator[tuple[list[list[str]], list[str]]]:
-    """Yield rows with the lines that they are read from: many at once.
+    """Yield rows with the lines that they are read from, which errors count: many without quotes.
 
-    Where quotes are odd, or a cell goes on in the next chunk, they come one by one from there on.
-    One whose quotes are odd is read loosely, unless it would swallow other lines.
+    Where quotes are odd, or a cell goes on in the next chunk, the csv module reads line by line
+    from there on. A row whose quotes are odd is read loosely, unless it would swallow other lines.
     """
     for lines in chunks:
-        try:
-            rows = _split(lines, **form) or [*csv.reader(lines, strict=True, **form)]
-        except csv.Error:
-            break
-        if len(rows) == len(lines):
-            yield rows, lines
-        else:  # the lines of each row, where cells have line breaks: errors say them
+        if (whole := _split(lines, **form)) is not None:
+            yield whole, lines
+        else:
             reader, first = csv.reader(lines, strict=True, **form), 0
-            for row in reader:
-                yield [row], lines[first : reader.line_num]
-                first = reader.line_num
+            try:
+                rows = [(row, reader.line_num) for row in reader]
+            except csv.Error:
+                break
+            for row, last in rows:
+                yield [row], lines[first:last]
+                first = last
         n_before += len(lines)
     else:
         return

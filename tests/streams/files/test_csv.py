@@ -73,7 +73,9 @@ def test_what_is_no_second_header(tmp_path, odd):
     """Footers, notes and rows without values are rows, though they may begin with a column's
     name."""
     content = "time,NA,load\n" + "1,2,3\n" * 9 + f"{odd}\n4,5,6\n"
-    assert rows(tmp_path, content)[-1].payload == {"time": "4", "NA": "5", "load": "6"}
+    found = rows(tmp_path, content)
+    assert found[-1].payload == {"time": "4", "NA": "5", "load": "6"}
+    assert len(found) == 11
     title = "Measured in Ulm, hourly\n" + "1,20.5,1.5,3\n" * 9
     assert len(rows(tmp_path, title, columns="abcd")) == 9
     with pytest.raises(SourceError, match="its first row is no header"):
