@@ -19,6 +19,7 @@ from iln_stream.loop.step import (
     Promotable,
     Step,
 )
+from iln_stream.loop.steps import Steps
 from iln_stream.loop.task import Classification, Regression, Task
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "RegressionScores",
     "Scores",
     "Step",
+    "Steps",
     "Task",
     "takes_weights",
 ]

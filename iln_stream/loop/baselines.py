@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from iln_stream.loop.scores import Scores, Window, plus, weights_of
+from iln_stream.loop.scores import Scores, Window, plus
 from iln_stream.loop.step import Step
+from iln_stream.loop.steps import Steps
 from iln_stream.records.series import MOST_SERIES
 from iln_stream.reporting import MetricSpec, Samples, errors_metric
 from iln_stream.state import StateDict, decode_name, encode_name
@@ -369,17 +370,32 @@ class RegressionBaselines(Baselines):
         self.median = Median(window)
 
     def update(self, steps: Sequence[Step]) -> None:
-        steps = [step for step in steps if step.loss is not None]
-        labels, weights = [step.y for step in steps], weights_of(steps)
+        labelled = Steps.of(steps).labelled
+        labels, weights = labelled.y, labelled.weights
         means, lasts = self._trivial.predict_and_learn(labels, weights)
-        for k, step in enumerate(steps):
-            if step.baselines:  # of when the event came
-                means[k], lasts[k] = step.baselines
+        if any(labelled.baselines):
+            for k, known in enumerate(labelled.baselines):
+                if known:  # when the event came
+                    means[k], lasts[k] = known
         self.by_name["running_mean"].add(_errors(means, labels), weights)
         self.by_name["last_value"].add(_errors(lasts, labels), weights)
         self.median.score(labels, weights)
+        if any(labelled.series) or not self._is_early(labelled.time):
+            self._repeat(labelled, lasts)
+
+    def _is_early(self, times: Sequence[float | None]) -> bool:
+        """Return whether none of these has labels a day before, or is one to remember."""
+        known = [time for time in times if time is not None]
+        if not known:
+            return True
+        past, first, last = self._past, min(known), max(known)
+        soon = last - past.first < PERIODS["day_before"] and last < past.due
+        return soon and past.due - first <= PERIODS["week_before"]
+
+    def _repeat(self, labelled: Steps, lasts: Sequence[float]) -> None:
+        """Score what was at the same time a day and a week ago, and remember labels."""
         past, day, week = self._past, PERIODS["day_before"], PERIODS["week_before"]
-        for step, last in zip(steps, lasts, strict=True):
+        for step, last in zip(labelled, lasts, strict=True):
             if step.series:
                 past = self._past_of(step.series)
             if (time := step.time) is None:
@@ -476,27 +492,26 @@ class ClassificationBaselines(Baselines):
         most = counts.get(majority, 0)
         losses: list[float] = []
         misses: list[float] = []
-        for step in steps:
-            if step.loss is None:
-                continue
-            y = step.y
+        each = Steps.of(steps).labelled
+        columns = zip(each.y, each.y_pred, each.late, each.baselines, each.weight, strict=True)
+        for y, y_pred, late, known, w in columns:
             count = counts.get(y, 0)
-            if step.late and len(counts) <= TrivialClasses.most:
-                loss, miss = self._late(y, step.baselines)
+            if late and len(counts) <= TrivialClasses.most:
+                loss, miss = self._late(y, known)
             else:
                 loss = log(n / count) if count else unseen if n else 0.0
                 miss = 0.0 if y == majority else 1.0
-            if step.has_score:
+            if y_pred != {}:
                 losses.append(loss)
                 misses.append(miss)
-            weight = 1 if step.weight == 1.0 else step.weight
+            weight = 1 if w == 1.0 else w
             counts[y] = count = count + weight
             n += weight
             if count > most:
                 majority, most = y, count
         self._n_labels = n
         self._majority = [majority] if n else []
-        weights = weights_of([step for step in steps if step.loss is not None and step.has_score])
+        weights = each.scored.weights
         self.by_name["class_frequencies"].add(losses, weights)
         self.by_name["majority_class"].add(misses, weights)
 

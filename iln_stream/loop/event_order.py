@@ -6,6 +6,7 @@ from math import inf
 
 from iln_stream.errors import RefusedError
 from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
+from iln_stream.loop.steps import Steps
 
 _FEW, _MOST = 0.01, 0.9
 """Shares of events that are older than the event before: what is warned of, and what is refused."""
@@ -46,8 +47,10 @@ class EventOrder(Listener):
 
     def on_steps(self, steps: Sequence[Step]) -> None:
         """Compare the times of events in a row; most only grow, and need no closer look."""
-        times = [step.time for step in steps if step.time is not None]
-        if self._before is None or self._one_series or not times or len(times) < len(steps):
+        times = [time for time in Steps.of(steps).time if time is not None]
+        if not times:
+            return
+        if self._before is None or self._one_series or len(times) < len(steps):
             super().on_steps(steps)
             return
         before = self._before[1]

@@ -1,7 +1,7 @@
 """Whether a run learns what its records have: labels, times in order, and the same inputs."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from iln_stream.errors import IlnWarning
@@ -9,13 +9,14 @@ from iln_stream.loop.event_order import EventOrder
 from iln_stream.loop.forecasts import Forecasts
 from iln_stream.loop.late_labels import LateLabels
 from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
+from iln_stream.loop.steps import Steps
 from iln_stream.records.values import is_number
 from iln_stream.reporting import MetricSpec
 
 PROBLEMS = ("nothing_learned", "labels_without_events", "times_go_back", "inputs_vanished")
 
 _BATCH = 100
-"""Steps that are checked together."""
+"""Steps from one check to the next, at least."""
 
 _EVERY = 20
 """Events of which the names of one are looked at."""
@@ -63,7 +64,8 @@ class LearningCheck(Listener):
         self._late = late
         self._target = target
         self._order = EventOrder(name, refuses=refuses, one_series=one_series)
-        self._steps: list[Step] = []
+        self._steps: list[Step] = []  # not noted yet: many at once take less time
+        self._n_noted = 0  # since the last check
         self._usual: dict[str, int] = {}  # looks since each usual input was there last
         self._seen: set[str] = set()
         self._n_looks = 0
@@ -75,16 +77,34 @@ class LearningCheck(Listener):
 
     def on_step(self, step: Step) -> None:
         """Note the step."""
-        self.on_steps([step])
+        self._steps.append(step)
+        if self._n_noted + len(self._steps) >= _BATCH:
+            self.check()
 
     def on_steps(self, steps: Sequence[Step]) -> None:
         """Note the steps."""
-        self._steps.extend(steps)
-        while len(self._steps) >= _BATCH:
+        self._note(self._steps)
+        self._steps = []
+        self._note(steps)
+        if self._n_noted >= _BATCH:
             self.check()
 
+    def _note(self, noted: Sequence[Step]) -> None:
+        if not noted:
+            return
+        steps = Steps.of(noted)
+        self._n_noted += len(steps)
+        self.n_learned += len(steps) - steps.y.count(None)
+        if self._labels is not None:
+            self._labels.update(y for y in steps.y if y is not None)
+        events = steps.where([not late for late in steps.late])
+        self._order.on_steps(events)
+        for x in events.x[-self.n_events % _EVERY :: _EVERY]:
+            self._look(x)
+        self.n_events += len(events)
+
     def check(self, *, at_end: bool = False) -> None:
-        """Check the steps since the last check, and warn of what is found.
+        """Check the steps so far, and warn of what is found.
 
         Raises
         ------
@@ -92,18 +112,10 @@ class LearningCheck(Listener):
             When a file runs backwards, or a series is several; see `EventOrder.check`.
 
         """
-        steps, self._steps = self._steps[:_BATCH], self._steps[_BATCH:]
-        labels = [step.y for step in steps if step.y is not None]
-        self.n_learned += len(labels)
-        if self._labels is not None:
-            self._labels.update(labels)
-            if self.n_learned >= _EVENTS or at_end:
-                self._suits()
-        events = [step for step in steps if not step.late]
-        self.n_events += len(events)
-        self._order.on_steps(events)
-        for event in events[::_EVERY]:
-            self._look(event)
+        self._note(self._steps)
+        self._steps, self._n_noted = [], 0
+        if self._labels is not None and (self.n_learned >= _EVENTS or at_end):
+            self._suits()
         out_of_order = self._order.check()
         several = isinstance(self._late, Forecasts) and self._late.several
         if several:  # they may come one after the other, and many before the first label
@@ -114,9 +126,9 @@ class LearningCheck(Listener):
         if not self.n_learned and self.n_events and is_time:
             self._nothing_learned(at_end=at_end)
 
-    def _look(self, event: Step) -> None:
+    def _look(self, x: Mapping[Any, float]) -> None:
         """Compare the names of an event's inputs with those that all earlier ones had."""
-        names = {name for name in map(str, event.x) if "=" not in name}
+        names = {name for name in map(str, x) if "=" not in name}
         self._n_looks += 1
         if self._n_looks <= _LOOKS:
             self._usual = dict.fromkeys(names & (self._usual.keys() or names), 0)

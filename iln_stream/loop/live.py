@@ -17,6 +17,7 @@ from iln_stream._version import __version__
 from iln_stream.loop.metrics import ModelMetrics
 from iln_stream.loop.slices import ErrorSlices
 from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
+from iln_stream.loop.steps import LatestSteps
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec
 from iln_stream.state import StateDict
@@ -124,7 +125,7 @@ def rows_of_standings(
     ]
 
 
-MOST_POINTS = 256
+MOST_POINTS = 128
 FIRST_STRIDE = 8
 MOST_LABELS = 32
 """Values of a label that one metric has curves for: those that came first."""
@@ -156,7 +157,7 @@ steps, which changes slowly; a point takes as long as some ten steps of profile 
 
 
 class SampledCurves:
-    """Samples metrics at every `stride`-th step; the stride doubles when there are 256 points.
+    """Samples metrics at every `stride`-th step; the stride doubles when there are 128 points.
 
     With `last`, the stride stays, and the newest `last` points are kept.
 
@@ -351,8 +352,7 @@ class LiveModel(Listener):
         self._curved: Sequence[MetricSpec] | None = None
         self.slices = ErrorSlices()  # finds where the latest errors are
         self.series: Sequence[str] = ()  # fields that name the series of an event
-        self._steps: deque[Step | dict[str, Any]] = deque(maxlen=MOST_STEPS)
-        self._append = self._steps.append
+        self._steps = LatestSteps(MOST_STEPS)
         self._letters: deque[dict[str, Any]] = deque(maxlen=MOST_LETTERS)
         self._commands: deque[dict[str, Any]] = deque(maxlen=MOST_COMMANDS)
         self._promotions: deque[dict[str, Any]] = deque(maxlen=MOST_PROMOTIONS)
@@ -360,7 +360,6 @@ class LiveModel(Listener):
         self._due = self._curves.due
         self._idle_at = -1
         self._ended = False
-        self.n = 0  # number of steps so far, which is the serial number of the last one
         self.about: About | None = None  # set before `data` is called
         # returns the latest checkpoints, oldest first
         self.checkpoints: Callable[[], Sequence[Mapping[str, Any]]] = tuple
@@ -377,24 +376,26 @@ class LiveModel(Listener):
 
     def on_step(self, step: Step) -> None:
         """Remember the step; sample the curves if that is due."""
-        # Called for each event: no other thread runs between these two lines, see `_rows`.
-        self.n = n = self.n + 1
-        self._append(step)
+        self._steps.add((step,))
         if step.loss is not None:
-            self.slices.on_step(step)
+            self.slices.on_steps((step,))
         champion = step.details.contender
         if champion is not self.champion and champion is not None:
             self._predicted_by(champion)
-        if n == self._due:
-            self._sample(n)
+        if self.n == self._due:
+            self._sample()
+
+    @property
+    def n(self) -> int:
+        """Number of steps so far, which is the serial number of the last one."""
+        return self._steps.n
 
     def on_steps(self, steps: Sequence[Step]) -> None:
         """Remember steps, all with a label and of the only learner; sample the curves if due."""
-        self.n = n = self.n + len(steps)
-        self._steps.extend(steps)  # see `on_step`
+        self._steps.add(steps)
         self.slices.on_steps(steps)
-        if n == self._due:
-            self._sample(n)
+        if self.n == self._due:
+            self._sample()
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Remember the letter."""
@@ -474,13 +475,13 @@ class LiveModel(Listener):
         }
 
     def restore(self, state: StateDict) -> None:
-        self.n = state["n"]
+        self._steps.n = state["n"] - len(state["steps"])
+        self._steps.add(state["steps"])
         self._curves.restore(state["curves"])
         self._recent.due = self.n - self.n % RECENT_STRIDE + RECENT_STRIDE
         if state.get("recent", {}).get("stride") == RECENT_STRIDE:  # none, or another, before 0.3
             self._recent.restore(state["recent"])
         self._due = min(self._curves.due, self._recent.due)
-        self._steps.extend(state["steps"])
         self._letters.extend(state["dead_letters"])
         self._commands.extend(state["commands"])
         self._promotions.extend(state["promotions"])
@@ -488,15 +489,9 @@ class LiveModel(Listener):
 
     def _rows(self, after: int = 0) -> list[dict[str, Any]]:
         """Return the steps with a serial number above `after`."""
-        while True:
-            n, steps = self.n, list(self._steps)
-            if n == self.n:  # else another thread has added one
-                break
-        first = n - len(steps) + 1
         return [
             step if isinstance(step, dict) else row_of_step(serial, step, self.series)
-            for serial, step in enumerate(steps, first)
-            if serial > after
+            for serial, step in self._steps.after(after)
         ]
 
     def _predicted_by(self, champion: str) -> None:
@@ -506,13 +501,13 @@ class LiveModel(Listener):
             self._promotions.append({"serial": self.n, "events": events, "contender": champion})
         self.champion = champion
 
-    def _sample(self, n: int) -> None:
+    def _sample(self) -> None:
         if self._curved is None:
             found = [spec for spec in self._specs() if spec.name in CURVES]
             found.append(MetricSpec("step", "gauge", "Latest labelled step.", self._latest, "of"))
             # In one order, whether the specs of a family stand together or not.
             self._curved = sorted(found, key=lambda spec: CURVES.index(spec.name))
-        events = self._watched.scores.n_events
+        n, events = self.n, self._watched.scores.n_events
         if n == self._curves.due:
             self._curves.sample(n, events, self._curved)
         if n == self._recent.due:

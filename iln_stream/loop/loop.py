@@ -1,8 +1,11 @@
 """The prequential loop: predict, score, learn, one event at a time."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
+from itertools import chain, groupby
+from operator import lt
 from typing import Any, TypeAlias
 
 from iln_stream.errors import ContenderError, IlnError, SourceError, StateError, UnrecoverableError
@@ -33,7 +36,7 @@ from iln_stream.records import (
     payload_bytes,
     promoted,
 )
-from iln_stream.records.commands import MARK
+from iln_stream.records.commands import is_command
 from iln_stream.streams import Record, Source, StreamPartition
 
 log = logging.getLogger(__name__)
@@ -162,7 +165,7 @@ class PrequentialLoop:
         self._reads_ahead = late is None and labels is None and not remembers
         self._notes = recent_ids is not None or self._accept is not None
         self._last_offsets: dict[StreamPartition, int] = {}
-        self._polled: Sequence[Record] = ()  # of which some may be left to handle
+        self._polled: deque[Record] = deque()  # those that are not handled yet
         self._key_name = key_name
         self._forgets = forgets
         self._failures_in_a_row = 0
@@ -187,12 +190,8 @@ class PrequentialLoop:
 
         With `labels`, those of the log of labels, or else those of the first log.
         """
-        n, last_offsets = 0, self._last_offsets
-        for record in reversed(self._polled):
-            n += (record.origin.stream != self.source.stream) == labels
-            if record.offset <= last_offsets.get(record.origin, -1):
-                break  # the one that was read last; it, and a row before it, may not be learned
-        return n
+        own = [record.origin.stream == self.source.stream for record in list(self._polled)]
+        return own.count(not labels)
 
     def run(self, poll_timeout: float = 0.5) -> None:
         """Run until the source is exhausted or `stop` is called.
@@ -204,10 +203,9 @@ class PrequentialLoop:
 
         """
         while not self._stopping:
-            records = self._polled = self.source.poll(poll_timeout)
+            records = self.source.poll(poll_timeout)
+            self._polled = deque(records)
             self._process(records)
-            if not self._stopping:
-                self._polled = ()
             if not records:
                 if self.source.exhausted:
                     if self._fails_at_first(1):
@@ -220,40 +218,42 @@ class PrequentialLoop:
                     self.checkpoint.idle()
 
     def _process(self, records: Sequence[Record]) -> None:
-        """Process each record and report the result to listeners and checkpoint, until `stop`.
+        """Process each record and report the result to listeners and checkpoint, until `stop`."""
+        while records and not self._stopping:
+            some = records[: self._room()]
+            if len(some) > 1:
+                self._process_row(some)
+            else:
+                self._handle(some[0], self._read(some[0]))
+                self._passed(some)
+            records = records[len(some) :]
 
-        Usual events are read until there is no room for more, or another record comes; then they
-        are learned in a row.
-        """
-        row: list[tuple[Record, Example]] = []
-        ids: set[str | None] = set()
-        handled: list[Record] = []
-        room, recent = self._room(), self.recent_ids
-        for record in records:
-            if self._stopping:
-                break
-            read = self._read(record)
-            handled.append(record)
-            usual = None
-            if room > 1 and type(read) is Example and self.stepper.is_usual(read):
-                name = read.id
-                if recent is None or name is None or not (name in ids or recent.knows(name)):
-                    usual = read
-            if usual is not None:
-                ids.add(usual.id)
-                row.append((record, usual))
-                if len(row) < room:
-                    continue
-            if row:
-                self._learn_all(row)
-                row, ids = [], set()
-            if usual is None:
-                self._handle(record, read)
-            self._passed(handled)
-            handled, room = [], self._room()
-        if row:
-            self._learn_all(row)
-            self._passed(handled)
+    def _process_row(self, records: Sequence[Record]) -> None:
+        """Process records that are read before the first is learned: usual ones in a row."""
+        ids: set[str] = set()
+        recent = self.recent_ids
+
+        def is_usual(event: tuple[Record, _Read]) -> bool:
+            read = event[1]
+            if type(read) is not Example or not self.stepper.is_usual(read):
+                return False
+            if recent is None or (name := read.id) is None:
+                return True
+            if name in ids or recent.knows(name):
+                return False
+            ids.add(name)
+            return True
+
+        for usual, group in groupby(zip(records, self._read_all(records), strict=True), is_usual):
+            row: list[tuple[Record, Any]] = list(group)
+            for events in [row] if usual else [[event] for event in row]:
+                if self._stopping:
+                    return
+                if usual:
+                    self._learn_all(events)
+                else:
+                    self._handle(*events[0])
+                self._passed([record for record, _ in events])
 
     def _room(self) -> int:
         """Return how many events may be learned before listeners and checkpoint hear of them."""
@@ -269,7 +269,7 @@ class PrequentialLoop:
         if offset <= self._last_offsets.get(origin, -1):
             return self._disorder(record)
         self._last_offsets[origin] = offset
-        if type(payload) is bytes and payload.startswith(MARK):  # as `is_command` does
+        if is_command(payload):
             return _Apart.COMMAND
         # An error in this ends the run: a dead letter would show what is forgotten.
         if self._forgets is not None and self._forgets(record):
@@ -288,6 +288,30 @@ class PrequentialLoop:
             return error
         return example
 
+    def _read_all(self, records: Sequence[Record]) -> Iterable[_Read]:
+        """Return what each record is; `_read` takes longer for each."""
+        offset, payload, origin, timestamp, _ = zip(*records, strict=True)
+        before = self._last_offsets.get(origin[0], -1)
+        if (
+            self._forgets is not None
+            or self._keyed is not None
+            or self._key_name is not None
+            or origin.count(origin[0]) < len(origin)
+            or not all(map(lt, (before, *offset), offset))
+            or any(map(is_command, payload))
+        ):
+            return map(self._read, records)
+        decode, n = self._decode, len(records)
+        found: list[_Read] = []
+        try:
+            for each, written in zip(payload, timestamp, strict=True):
+                found.append(decode(each, written))
+        except Exception as error:
+            found.append(error)
+            n = len(found)  # those after it are not read yet: the run may end here
+        self._last_offsets[origin[0]] = offset[n - 1]
+        return chain(found, map(self._read, records[n:]))
+
     def _learn_all(self, row: Sequence[tuple[Record, Example]]) -> None:
         """Learn usual events: in a row those that the learner takes, and others one by one."""
         done = 0
@@ -301,6 +325,8 @@ class PrequentialLoop:
 
     def _passed(self, records: Sequence[Record]) -> None:
         """Report records to the checkpoint; end the run if none of the first could be learned."""
+        for _ in records:
+            self._polled.popleft()
         if self.checkpoint is not None:
             self.checkpoint.passed(records)
         if self._n_failed_at_first and self._fails_at_first(_MOST_FAILURES_AT_FIRST):
@@ -318,11 +344,10 @@ class PrequentialLoop:
         if not steps:
             return ()
         self._failures_in_a_row = 0
-        for step in steps:
-            if step.event_id is not None:
-                self._note(step)
-        if timed := [step for step in steps if step.time is not None]:
-            self._note(timed[-1])
+        named = [k for k, event_id in enumerate(steps.event_id) if event_id is not None]
+        timed = [k for k, time in enumerate(steps.time) if time is not None]
+        for k in (*named, *timed[-1:]):
+            self._note(steps[k])
         for listener in self.listeners:
             listener.on_steps(steps)
         return steps

@@ -4,6 +4,7 @@ import logging
 import math
 import threading
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from time import perf_counter, time
@@ -22,6 +23,7 @@ from iln_stream.loop.baselines import Baselines
 from iln_stream.loop.scores import Coverage, QuantileScores, Scores
 from iln_stream.loop.slices import DailyRhythm, error_of
 from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
+from iln_stream.loop.steps import Steps
 from iln_stream.loop.task import Regression, Task
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec, find_metrics, find_reporter
@@ -82,9 +84,8 @@ class Histogram:
 
     def add_all(self, values: Sequence[float]) -> None:
         """Count values."""
-        counts, bounds = self.counts, self.bounds
-        for value in values:
-            counts[bisect_left(bounds, value)] += 1
+        for value, n in Counter(values).items():  # of events learned in a row, all are equal
+            self.counts[bisect_left(self.bounds, value)] += n
         self.total += sum(values)
 
 
@@ -161,13 +162,15 @@ class ModelMetrics(Listener):
 
     def on_step(self, step: Step) -> None:
         """Count the step."""
-        self.on_steps([step])
+        self._uncounted.append(step)
+        if len(self._uncounted) >= _BATCH:
+            self._count()
 
     def on_steps(self, steps: Sequence[Step]) -> None:
         """Count the steps."""
-        self._uncounted.extend(steps)
-        if len(self._uncounted) >= _BATCH:
-            self._count()
+        self._count()
+        with self._counting:
+            self._add(Steps.of(steps))
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Count the dead letter."""
@@ -349,24 +352,25 @@ class ModelMetrics(Listener):
 
     def _count(self) -> None:
         with self._counting:
-            steps = self._uncounted[:]
-            if not steps:
-                return
-            self._scores.update(steps)
-            self._baselines.update(steps)
-            self._coverage.update(steps)
-            self._quantiles.update(steps)
-            self._rhythm.add(
-                (step.time, error_of(step))
-                for step in steps
-                if step.time is not None and step.loss is not None and math.isfinite(step.loss)
+            if steps := self._uncounted[:]:
+                self._add(Steps.of(steps))
+                del self._uncounted[: len(steps)]  # the loop may have appended more
+
+    def _add(self, steps: Steps) -> None:
+        self._scores.update(steps)
+        self._baselines.update(steps)
+        self._coverage.update(steps)
+        self._quantiles.update(steps)
+        self._rhythm.add(
+            (time, error_of(y_pred, y, loss))
+            for time, y_pred, y, loss in zip(
+                steps.time, steps.y_pred, steps.y, steps.loss, strict=True
             )
-            self._latency.add_all([step.seconds for step in steps])
-            self._delay.add_all(
-                [max(step.delay, 0.0) for step in steps if step.late and step.delay is not None]
-            )
-            self._last_progress = max(self._last_progress, steps[-1].ended)
-            del self._uncounted[: len(steps)]  # the loop may have appended more
+            if time is not None and loss is not None and math.isfinite(loss)
+        )
+        self._latency.add_all(steps.seconds)
+        self._delay.add_all([max(each, 0.0) for each in steps.delay if each is not None])
+        self._last_progress = max(self._last_progress, steps.ended[-1])
 
 
 def partition_label(partitions: Sequence[int]) -> str:

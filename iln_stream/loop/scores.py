@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from iln_stream.loop.step import Step
+from iln_stream.loop.steps import Steps
 from iln_stream.reporting import FlagSpec, MetricSpec, Samples, errors_metric
 from iln_stream.state import StateDict
 
@@ -285,24 +286,21 @@ class Scores:
         self.window_error = Window(window)
         self.window_flags = {flag.name: Window(window) for flag in self._flags}
 
-    def errors(self, steps: Sequence[Step]) -> list[float]:
+    def errors(self, steps: Steps) -> list[float]:
         """Return the error of each step with a score; people compare learners by its mean."""
         raise NotImplementedError
 
     def update(self, steps: Sequence[Step]) -> None:
         """Add steps to the scores. One call with many steps is faster and has the same result."""
-        labelled = [step for step in steps if step.loss is not None]
-        # As `has_score`, which costs more than all else here if each step is asked.
-        scored = labelled
-        if {} in [step.y_pred for step in labelled]:
-            scored = [step for step in labelled if step.has_score]
-        losses = [step.loss for step in scored if step.loss is not None]
+        labelled = Steps.of(steps).labelled
+        scored = labelled.scored
+        losses: Sequence[Any] = scored.loss
         errors = self.errors(scored)
-        weights = weights_of(scored)
-        n_late = sum(step.late for step in labelled)
+        weights = scored.weights
         before = self.totals
         self.totals = _Totals(
-            before.n_events + len(steps) - n_late,  # the event of a late label was counted already
+            # The event of a late label was counted already.
+            before.n_events + len(steps) - sum(labelled.late),
             before.n_labelled + len(labelled),
             plus(before.total_loss, losses, weights),
             plus(before.total_error, errors, weights),
@@ -312,7 +310,7 @@ class Scores:
         self.window_loss.extend(losses, weights)
         self.window_error.extend(errors, weights)
         for name, window in self.window_flags.items():
-            window.extend([name in step.flags for step in labelled])
+            window.extend([name in flags for flags in labelled.flags])
 
     @property
     def n_events(self) -> int:
@@ -399,9 +397,9 @@ class RegressionScores(Scores):
     error_name = "absolute_error"
     measure = "mae"
 
-    def errors(self, steps: Sequence[Step]) -> list[float]:
+    def errors(self, steps: Steps) -> list[float]:
         """Return |y_pred - y| of each step."""
-        return [abs(step.y_pred - step.y) for step in steps]
+        return [abs(y_pred - y) for y_pred, y in zip(steps.y_pred, steps.y, strict=True)]
 
 
 class ClassificationScores(Scores):
@@ -419,15 +417,13 @@ class ClassificationScores(Scores):
 
     def update(self, steps: Sequence[Step]) -> None:
         super().update(steps)
-        self.window_answers.extend(
-            (step.y_pred, step.y, step.weight)
-            for step in steps
-            if step.loss is not None and step.has_score
-        )
+        scored = Steps.of(steps).labelled.scored
+        self.window_answers.extend(zip(scored.y_pred, scored.y, scored.weight, strict=True))
 
-    def errors(self, steps: Sequence[Step]) -> list[float]:
+    def errors(self, steps: Steps) -> list[float]:
         """Return 0 for each step whose most probable class is y, else 1."""
-        return [float(max(step.y_pred, key=step.y_pred.__getitem__) != step.y) for step in steps]
+        answers = zip(steps.y_pred, steps.y, strict=True)
+        return [float(max(y_pred, key=y_pred.__getitem__) != y) for y_pred, y in answers]
 
     def metrics(self) -> Sequence[MetricSpec]:
         of_probabilities = MetricSpec(
@@ -492,12 +488,6 @@ def plus(total: float, values: Sequence[float], weights: Sequence[float] | None 
     return total
 
 
-def weights_of(steps: Sequence[Step]) -> list[float] | None:
-    """Return the weights of steps; None: all are 1."""
-    weights = [step.weight for step in steps]
-    return None if weights.count(1.0) == len(weights) else weights
-
-
 class _ByLevel:
     """Means of what steps have for each of some levels, over the last `window` labelled events.
 
@@ -535,13 +525,13 @@ class Coverage(_ByLevel):
 
     def update(self, steps: Sequence[Step]) -> None:
         """Add the labelled ones of these steps."""
+        labelled = Steps.of(steps).labelled
         for k, window in enumerate(self._windows.values()):
             # A step without intervals counts for no level.
             window.extend(
-                float(low <= step.y <= high)
-                for step in steps
-                if step.loss is not None
-                for low, high in step.details.intervals[k : k + 1]
+                float(low <= y <= high)
+                for y, details in zip(labelled.y, labelled.details, strict=True)
+                for low, high in details.intervals[k : k + 1]
             )
 
     def metrics(self) -> Sequence[MetricSpec]:
@@ -583,13 +573,13 @@ class QuantileScores(_ByLevel):
 
     def update(self, steps: Sequence[Step]) -> None:
         """Add the labelled ones of these steps."""
-        for step in steps:
-            # A step of before there were quantiles counts for no level.
-            if step.loss is None or not step.details.quantiles:
+        labelled = Steps.of(steps if self._levels else ()).labelled
+        for y, details in zip(labelled.y, labelled.details, strict=True):
+            if not details.quantiles:  # a step of before there were quantiles counts for no level
                 continue
-            y, n = step.y, len(self._ordered)
+            n = len(self._ordered)
             self._n += 1
-            for level, value in zip(self._levels, step.details.quantiles, strict=False):
+            for level, value in zip(self._levels, details.quantiles, strict=False):
                 usual = self._ordered[min(int(level * n), n - 1)] if n else value
                 self._windows["model", level].extend([pinball(level, y - value)])
                 self._windows["recent_labels", level].extend([pinball(level, y - usual)])

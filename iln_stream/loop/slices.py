@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from iln_stream.loop.step import Step
+from iln_stream.loop.steps import LatestSteps
 from iln_stream.records.time_inputs import TIME_FEATURES, names_of
 
 SIZE = 1000
@@ -68,12 +68,13 @@ class ErrorSlices:
 
     def __init__(self) -> None:
         self.zone = "UTC"  # time zone of hours and weekdays
-        self._new: deque[Step] = deque(maxlen=SIZE)
+        self._steps = LatestSteps(SIZE)
+        self._n_read = 0
         self._rows: deque[_Row] = deque(maxlen=SIZE)
         self._reading = Lock()
         self._found: dict[str, Any] | None = None
         self._due = 0.0
-        self.on_step, self.on_steps = self._new.append, self._new.extend
+        self.on_steps = self._steps.add
         """Take labelled steps; they are read when somebody asks."""
 
     def add(self, values: dict[str, Any], error: float, time: float | None) -> None:
@@ -114,10 +115,10 @@ class ErrorSlices:
         return {"n": n_all, "error": mean, "worst": found[:MOST_SLICES]}
 
     def _read(self) -> list[_Row]:
-        with self._reading:  # the loop only appends; it may do so meanwhile
-            for _ in range(len(self._new)):
-                step = self._new.popleft()
-                error = error_of(step)
+        with self._reading:
+            for number, step in self._steps.after(self._n_read):
+                self._n_read = number
+                error = error_of(step.y_pred, step.y, step.loss)
                 if isfinite(error):
                     self.add(_values(step.x), error, step.time)
             return list(self._rows)
@@ -190,11 +191,11 @@ def _mean(sums: Iterable[tuple[int, float]]) -> float:
     return total / n if n else 0.0
 
 
-def error_of(step: Step) -> float:
-    """Return |y_pred - y| of a labelled step, of classes the log loss."""
-    if type(step.y_pred) is not float and isinstance(step.y_pred, Mapping):
-        return step.loss or 0.0
-    return abs(step.y_pred - step.y)  # type: ignore[no-any-return]
+def error_of(y_pred: Any, y: Any, loss: float) -> float:
+    """Return |y_pred - y|, of classes the log loss."""
+    if type(y_pred) is not float and isinstance(y_pred, Mapping):
+        return loss
+    return abs(y_pred - y)  # type: ignore[no-any-return]
 
 
 def _values(x: Mapping[Any, float]) -> dict[str, Any]:

@@ -180,11 +180,6 @@ class Step(NamedTuple):
     weight: float = 1.0
     series: tuple[str, ...] = ()
 
-    @property
-    def has_score(self) -> bool:
-        """Whether a label can be scored: the learner knew a class, if it predicts classes."""
-        return self.y_pred != {}  # type: ignore[no-any-return]
-
 
 MOST_IN_A_ROW = 128
 """Events that are learned before listeners hear of them: less than a millisecond of them."""

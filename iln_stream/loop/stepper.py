@@ -21,6 +21,7 @@ from iln_stream.loop.step import (
     Step,
     Token,
 )
+from iln_stream.loop.steps import Steps
 from iln_stream.loop.task import LARGEST_LABEL, Task
 from iln_stream.records import Example
 from iln_stream.reporting import find_reporter
@@ -72,24 +73,22 @@ class Stepper:
             and example.x is not None
         )
 
-    def steps(self, events: Sequence[tuple[Record, Any]]) -> list[Step]:
+    def steps(self, events: Sequence[tuple[Record, Any]]) -> Steps:
         """Predict, learn and score the first of some usual events; there may be none such."""
         assert self._many is not None
+        records, examples = zip(*events, strict=True)
+        offset, _, origin, _, key = zip(*records, strict=True)
+        x, y, event_id, time, _, series = zip(*examples, strict=True)
         started = perf_counter()
-        y = [example.y for _, example in events]
-        found = self._many.learn_in_a_row([example.x for _, example in events], y)
-        if not all(map(isfinite, found[0])):
+        y_pred, losses = self._many.learn_in_a_row(x, y)
+        if not all(map(isfinite, y_pred)):
             raise ArithmeticError("it predicted a number that is not finite")
-        ended = perf_counter()
-        seconds = (ended - started) / max(len(found[0]), 1)
-        return [
-            Step(
-                record.origin, record.offset, example.id, example.time, example.x, example.y,
-                y_pred, loss, (), False, seconds, ended, record.key, NO_DETAILS, None, (), 1.0,
-                example.series,
-            )
-            for (record, example), y_pred, loss in zip(events, *found, strict=False)
-        ]  # fmt: skip
+        ended, n = perf_counter(), len(y_pred)
+        return Steps(
+            origin[:n], offset[:n], event_id[:n], time[:n], x[:n], y[:n], y_pred, losses,
+            [()] * n, [False] * n, [(ended - started) / max(n, 1)] * n, [ended] * n, key[:n],
+            [NO_DETAILS] * n, [None] * n, [()] * n, [1.0] * n, series[:n],
+        )  # fmt: skip
 
     @property
     def takes_weights(self) -> bool:

@@ -32,7 +32,7 @@ def run(curves, counted, until):
 
 @pytest.mark.parametrize("n", [7, 4095, 4096, 100_000])
 def test_bounded(n):
-    """There are at most 256 points, evenly spaced from the beginning to the last stride; each has
+    """There are at most 128 points, evenly spaced from the beginning to the last stride; each has
     the value at its own step."""
     curves = SampledCurves()
     run(curves, Counted(), n)

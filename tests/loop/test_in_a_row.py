@@ -21,7 +21,7 @@ from iln_stream.loop import (
     Regression,
     Step,
 )
-from iln_stream.loop.live import FIRST_STRIDE, About, LiveModel
+from iln_stream.loop.live import About, LiveModel
 from iln_stream.loop.metrics import ModelMetrics
 from iln_stream.records.fields import FieldMapping
 from iln_stream.records.mapped import MappedDecoder
@@ -129,7 +129,8 @@ def test_all_is_as_one_by_one(seed):
     records = list(mixed_records(seed))
     heard, live, saves = run(records, batches)
     one_by_one, its_live, its_saves = run(records, Listener())  # it may look at the learner
-    assert max(batches.sizes) == FIRST_STRIDE  # from one point of the curves to the next
+    stride = live.data(0)["curves"]["stride"]
+    assert max(batches.sizes) == stride  # from one point of the curves to the next
     assert heard.told == one_by_one.told
     assert [*map(without_clocks, heard.steps)] == [*map(without_clocks, one_by_one.steps)]
     assert [each.reason for each in heard.letters] == [each.reason for each in one_by_one.letters]

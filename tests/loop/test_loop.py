@@ -294,7 +294,7 @@ def test_stop_during_a_batch():
     loop = PrequentialLoop(source, RecordingLearner(), [StopAtThree(), heard])
     loop.run()
     assert [step.offset for step in heard.steps] == [0, 1, 2, 3]
-    assert loop.n_in_hand() == 7  # with the last one, which may not be finished
+    assert loop.n_in_hand() == 6
 
 
 def test_stop_from_another_thread():
