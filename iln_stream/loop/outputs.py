@@ -2,10 +2,12 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from iln_stream.errors import LostPlaceError
-from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
+from iln_stream.loop.step import MOST_IN_A_ROW, Details, Listener, Step
+from iln_stream.loop.steps import Steps
 from iln_stream.records import LEARNER_FAILED, DeadLetter, PredictionEncoder
 from iln_stream.streams import PlacedMessage, Sink, StreamPartition, TransactionalSink
 
@@ -30,17 +32,12 @@ class PredictionWriter(Listener):
 
     def on_step(self, step: Step) -> None:
         """Write the step's prediction, unless its label is late: then it was written before."""
-        self.on_steps([step])
+        if not step.late:
+            self._write_all([self._message(*_PUBLISHED(step))])
 
     def on_steps(self, steps: Sequence[Step]) -> None:
-        """Write the steps' predictions."""
-        self._write_all(
-            [
-                (step.origin.partition, _key(step), self._encoded(step))
-                for step in steps
-                if not step.late
-            ]
-        )
+        """Write the predictions of steps that were made in a row, of which no label is late."""
+        self._write_all(list(map(self._message, *_PUBLISHED(Steps.of(steps)))))
 
     def on_idle(self) -> None:
         """Send queued predictions; waiting until they are stored would hide an outage."""
@@ -54,11 +51,19 @@ class PredictionWriter(Listener):
         for _, key, value in messages:
             self._sink.write(key, value)
 
-    def _encoded(self, step: Step) -> bytes:
-        return self._encode(
-            step.origin.partition, step.offset, step.event_id, step.time, step.key, step.y_pred,
-            step.y, *step.details, step.series,
-        )  # fmt: skip
+    def _message(
+        self, origin: StreamPartition, offset: int, event_id: str | None, time: float | None,
+        key: str | None, y_pred: Any, y: Any, details: Details, series: Sequence[str],
+    ) -> PlacedMessage:  # fmt: skip
+        value = self._encode(
+            origin.partition, offset, event_id, time, key, y_pred, y, *details, series
+        )
+        return origin.partition, event_id if key is None else key, value
+
+
+_PUBLISHED: Any = attrgetter(
+    *("origin", "offset", "event_id", "time", "key", "y_pred", "y", "details", "series")
+)
 
 
 class TransactionalPredictionWriter(PredictionWriter):
@@ -96,12 +101,17 @@ class TransactionalPredictionWriter(PredictionWriter):
             where = ", ".join(f"{p}: {offset}" for p, offset in self._committed.items())
             log.info(f"predictions are committed up to these offsets by partition: {where}")
 
+    def on_step(self, step: Step) -> None:
+        """Publish the step's prediction, if it is not committed."""
+        self.on_steps([step])
+
     def on_steps(self, steps: Sequence[Step]) -> None:
         """Publish the steps' predictions, but not those that are committed."""
         for step in steps:
             partition, offset = step.origin.partition, step.offset
             if not step.late and offset >= self._committed.get(partition, 0):
-                self._transactions.publish(partition, offset, _key(step), self._encoded(step))
+                _, key, value = self._message(*_PUBLISHED(step))
+                self._transactions.publish(partition, offset, key, value)
             else:
                 self._transactions.flush_if_due()
 
@@ -160,7 +170,3 @@ class DeadLetterWriter(Listener):
         if len(self._kinds) < _MOST_KINDS:
             self._kinds.add(kind)
         return kind if kind in self._kinds else "dead letter"
-
-
-def _key(step: Step) -> str | None:
-    return step.event_id if step.key is None else step.key

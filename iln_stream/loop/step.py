@@ -204,8 +204,9 @@ class Listener:
 
     def on_steps(self, steps: Sequence[Step]) -> None:
         """Handle steps that were made in a row; unless overridden, each by `on_step`."""
-        for step in steps:
-            self.on_step(step)
+        if type(self).on_step is not Listener.on_step:
+            for step in steps:
+                self.on_step(step)
 
     def on_step(self, step: Step) -> None:
         """Handle an event that was predicted, learned, or both."""
