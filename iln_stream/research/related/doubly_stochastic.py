@@ -168,20 +168,10 @@ class DoublyStochasticClassifier(DoublyStochastic, GradientClassifier):
 
     Parameters
     ----------
-    features
-        The family of hidden units. None: `GaussianFourier()`.
-    draws
-        Features of one step, at most 256.
     loss
         "hinge", "logistic", which gives probabilities, or "squared".
-    step
-        $\theta$, the first step.
-    lam
-        $\nu$, the strength of the regularisation.
-    max_columns
-        The most input names that get a column; inputs of later names are left out, with a warning.
-    seed
-        Of the features.
+    features, draws, step, lam, max_columns, seed
+        As of `DoublyStochasticRegressor`.
 
     Examples
     --------

@@ -154,23 +154,10 @@ class KitchenSinksClassifier(KitchenSinks, GradientClassifier):
 
     Parameters
     ----------
-    features
-        A family of hidden units, or a feature map of `iln_stream.research.feature_maps`. None:
-        `GaussianFourier()`.
-    n_features
-        M, for a family. A feature map has its own number.
     loss
         "hinge", "logistic", which gives probabilities, or "squared".
-    step
-        $\eta$, the step.
-    decay_step
-        Whether the step is $\eta / \sqrt t$: for streams that do not drift.
-    lam
-        $\lambda$, the strength of the regularisation; may be 0.
-    max_columns
-        The most input names that get a column; inputs of later names are left out, with a warning.
-    seed
-        Of the features.
+    features, n_features, step, decay_step, lam, max_columns, seed
+        As of `KitchenSinksRegressor`.
 
     Examples
     --------

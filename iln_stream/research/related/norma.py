@@ -181,20 +181,8 @@ class NormaClassifier(Norma, MarginClassifier):
         gives probabilities. The source adapts $\rho$ as an option; here it is fixed.
     rho
         The margin; 0 gives the kernel perceptron.
-    step
-        $\eta$, the step.
-    decay_step
-        Whether the step is $\eta / \sqrt t$: for streams that do not drift.
-    lam
-        $\lambda$, the strength of the regularisation.
-    gamma
-        Inverse squared width of the kernel exp(-gamma ||x - x'||^2).
-    window
-        $\tau$, in events. None: all terms stay, and memory grows with the stream.
-    intercept
-        Whether to learn b.
-    max_columns
-        The most input names that get a column; inputs of later names are left out, with a warning.
+    step, decay_step, lam, gamma, window, intercept, max_columns
+        As of `NormaRegressor`.
 
     Examples
     --------

@@ -143,20 +143,10 @@ class NystroemClassifier(NystroemSGD, GradientClassifier):
 
     Parameters
     ----------
-    n_landmarks
-        m, the number of landmarks: the events whose kernels span the features.
-    gamma
-        Inverse squared width of the kernel exp(-gamma ||x - x'||^2).
     loss
         "hinge", "logistic", which gives probabilities, or "squared".
-    step
-        $\eta$, the step.
-    lam
-        $\lambda$, the strength of the regularisation; may be 0.
-    max_columns
-        The most input names that get a column; inputs of later names are left out, with a warning.
-    seed
-        Of the sample.
+    n_landmarks, gamma, step, lam, max_columns, seed
+        As of `NystroemRegressor`.
 
     Examples
     --------

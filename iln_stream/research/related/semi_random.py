@@ -206,20 +206,10 @@ class SemiRandomClassifier(SemiRandom, GradientClassifier):
 
     Parameters
     ----------
-    hidden
-        $n_1, .., n_L$, the units of each layer.
-    power
-        s: 0 for linear semi-random units, 1 for squared ones.
     loss
         "hinge", "logistic", which gives probabilities, or "squared".
-    step
-        $\eta$, the step.
-    lam
-        $\lambda$, the strength of the regularisation; may be 0.
-    max_columns
-        The most input names that get a column; inputs of later names are left out, with a warning.
-    seed
-        Of the random weights.
+    hidden, power, step, lam, max_columns, seed
+        As of `SemiRandomRegressor`.
 
     Examples
     --------
