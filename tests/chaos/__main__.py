@@ -23,7 +23,7 @@ from chaos.forecast_kills import SERIES, kill_forecasters
 from chaos.garbage import flood
 from chaos.keyed_kills import kill_keyed_learners
 from chaos.late_kills import CASES, kill_late_learners
-from chaos.learner_kills import Plan, kill_learners
+from chaos.learner_kills import IN_A_ROW, Plan, kill_learners
 from chaos.load import load
 from chaos.logs import EmbeddedLog, KafkaLog, TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_in_one_order, kill_joiners
@@ -53,6 +53,7 @@ class Kills(NamedTuple):
 
 OF_ANY_LOG = (
     Kills("the learner", kill_learners, "kills", 2, ways=BOTH),
+    Kills("events in a row", partial(kill_learners, of_both=IN_A_ROW), "kills", 4, ways=BOTH),
     Kills("one order", kill_in_one_order, "kills", 4, None, BOTH, N_PARTITIONS),
     Kills("contests", kill_contests, "kills", 4, 600),
     Kills("a model by key", kill_keyed_learners, "keyed_kills", 1, 1_000),

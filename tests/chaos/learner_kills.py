@@ -18,6 +18,9 @@ from chaos.stream import KeyedRecord, chunks, event
 _TRANSACTION = 250
 OFTEN = ("--snapshot-seconds", "0.05")
 
+IN_A_ROW = ("--learner", "infinite-layer", "--learner-options", '{"profile": "fast"}')
+"""A learner that takes many events in one call."""
+
 
 class Plan(NamedTuple):
     """How often a run is killed, and what its arguments have that the whole run's have not."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chaos.appender_kills import kill_appenders
-from chaos.learner_kills import Plan, kill_learners
+from chaos.learner_kills import IN_A_ROW, Plan, kill_learners
 from chaos.load import load
 from chaos.logs import TestedLog
 from chaos.order_kills import N_PARTITIONS, kill_in_one_order
@@ -14,21 +14,26 @@ from chaos.worker_kills import kill_workers
 
 
 @pytest.mark.parametrize(
-    ("kind", "way"),
+    ("kind", "way", "learner"),
     [
-        ("embedded", "transactional"),
-        pytest.param("kafka", "transactional", marks=pytest.mark.thorough),
-        pytest.param("embedded", "no-transactional", marks=pytest.mark.thorough),
-        pytest.param("kafka", "no-transactional", marks=pytest.mark.thorough),
+        ("embedded", "transactional", IN_A_ROW),
+        pytest.param("embedded", "transactional", (), marks=pytest.mark.thorough),
+        pytest.param("kafka", "transactional", IN_A_ROW, marks=pytest.mark.thorough),
+        pytest.param("embedded", "no-transactional", (), marks=pytest.mark.thorough),
+        pytest.param("kafka", "no-transactional", (), marks=pytest.mark.thorough),
     ],
 )
 def test_killed_as_never_killed(
-    make_log: Callable[..., TestedLog], tmp_path: Path, kind: str, way: str
+    make_log: Callable[..., TestedLog],
+    tmp_path: Path,
+    kind: str,
+    way: str,
+    learner: tuple[str, ...],
 ) -> None:
     """A learner killed at random moments ends identical to an uninterrupted one. It publishes each
     prediction: in transactions once, else some twice, but always with the same value."""
     log = make_log(kind)
-    outcome = kill_learners(log, tmp_path, Plan(2, 1_500, 1, (f"--{way}",)))
+    outcome = kill_learners(log, tmp_path, Plan(2, 1_500, 1, (f"--{way}",)), learner)
     assert outcome.faults(exactly_once=way == "transactional") == []
     assert outcome.n_at_work >= 1, "all kills came when there was nothing to lose"
 
