@@ -97,7 +97,7 @@ class LearningCheck(Listener):
         self.n_learned += len(steps) - steps.y.count(None)
         if self._labels is not None:
             self._labels.update(y for y in steps.y if y is not None)
-        events = steps.where([not late for late in steps.late])
+        events = steps.where([not late for late in steps.late]) if True in steps.late else steps
         self._order.on_steps(events)
         for x in events.x[-self.n_events % _EVERY :: _EVERY]:
             self._look(x)

@@ -219,14 +219,15 @@ class PrequentialLoop:
 
     def _process(self, records: Sequence[Record]) -> None:
         """Process each record and report the result to listeners and checkpoint, until `stop`."""
-        while records and not self._stopping:
-            some = records[: self._room()]
+        n = 0
+        while n < len(records) and not self._stopping:
+            some = records[n : n + self._room()]
+            n += len(some)
             if len(some) > 1:
                 self._process_row(some)
             else:
                 self._handle(some[0], self._read(some[0]))
                 self._passed(some)
-            records = records[len(some) :]
 
     def _process_row(self, records: Sequence[Record]) -> None:
         """Process records that are read before the first is learned: usual ones in a row."""

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import compress
 from operator import attrgetter
 from typing import Any, overload
@@ -12,7 +11,7 @@ from iln_stream.loop.step import Details, Step
 from iln_stream.streams import StreamPartition
 
 
-@dataclass(eq=False)
+@dataclass(slots=True, eq=False)
 class Steps(Sequence[Step]):
     """Steps in their order, as columns: each field of `Step`, for all of them.
 
@@ -70,15 +69,13 @@ class Steps(Sequence[Step]):
         return Steps(*found) if isinstance(index, slice) else Step._make(found)
 
     def where(self, chosen: Sequence[bool]) -> "Steps":
-        """Return those steps for which it is true; all are this object."""
-        if all(chosen):
-            return self
+        """Return those steps for which it is true."""
         return Steps(*(tuple(compress(column, chosen)) for column in _columns(self)))
 
-    @cached_property
+    @property
     def labelled(self) -> "Steps":
         """Those steps whose label was learned."""
-        return self.where([loss is not None for loss in self.loss])
+        return self.where([loss is not None for loss in self.loss]) if None in self.loss else self
 
     @property
     def scored(self) -> "Steps":
