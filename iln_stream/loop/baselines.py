@@ -395,17 +395,20 @@ class RegressionBaselines(Baselines):
     def _repeat(self, labelled: Steps, lasts: Sequence[float]) -> None:
         """Score what was at the same time a day and a week ago, and remember labels."""
         past, day, week = self._past, PERIODS["day_before"], PERIODS["week_before"]
-        for step, last in zip(labelled, lasts, strict=True):
-            if step.series:
-                past = self._past_of(step.series)
-            if (time := step.time) is None:
+        columns = (labelled.series, labelled.time, labelled.y, labelled.weight, labelled.delay)
+        for series, time, y, weight, delay, late, last in zip(
+            *columns, labelled.late, lasts, strict=True
+        ):
+            if series:
+                past = self._past_of(series)
+            if time is None:
                 continue
             if time - past.first >= day:
                 for each in self.seasonal.values():
-                    each.compare(past, time, last, step.y, step.weight)
+                    each.compare(past, time, last, y, weight)
             # Where a label is due, or the time of an earlier one was wrong.
-            if not 0.0 < past.due - time <= week and not (step.late and step.delay is None):
-                past.learn(time, step.y, time + (step.delay or 0.0))
+            if not 0.0 < past.due - time <= week and not (late and delay is None):
+                past.learn(time, y, time + (delay or 0.0))
         for each in self.seasonal.values():
             each.count()
 

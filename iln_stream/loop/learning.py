@@ -9,7 +9,7 @@ from iln_stream.loop.event_order import EventOrder
 from iln_stream.loop.forecasts import Forecasts
 from iln_stream.loop.late_labels import LateLabels
 from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
-from iln_stream.loop.steps import Steps
+from iln_stream.loop.steps import FEW, Steps
 from iln_stream.records.values import is_number
 from iln_stream.reporting import MetricSpec
 
@@ -77,16 +77,17 @@ class LearningCheck(Listener):
 
     def on_step(self, step: Step) -> None:
         """Note the step."""
-        self._steps.append(step)
-        if self._n_noted + len(self._steps) >= _BATCH:
-            self.check()
+        self.on_steps([step])
 
     def on_steps(self, steps: Sequence[Step]) -> None:
         """Note the steps."""
-        self._note(self._steps)
-        self._steps = []
-        self._note(steps)
-        if self._n_noted >= _BATCH:
+        if len(steps) < FEW:
+            self._steps.extend(steps)
+        else:
+            self._note(self._steps)
+            self._steps = []
+            self._note(steps)
+        if self._n_noted + len(self._steps) >= _BATCH:
             self.check()
 
     def _note(self, noted: Sequence[Step]) -> None:

@@ -2,9 +2,8 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
-from itertools import chain, groupby
 from operator import lt
 from typing import Any, TypeAlias
 
@@ -168,6 +167,8 @@ class PrequentialLoop:
         self._polled: deque[Record] = deque()  # those that are not handled yet
         self._key_name = key_name
         self._forgets = forgets
+        more = labels, forgets, key_name, self._keyed
+        self._has_more_to_read = any(each is not None for each in more)
         self._failures_in_a_row = 0
         # Number of failed records before the first one was learned; None after it.
         self._n_failed_at_first: int | None = 0 if never_learned else None
@@ -219,42 +220,16 @@ class PrequentialLoop:
 
     def _process(self, records: Sequence[Record]) -> None:
         """Process each record and report the result to listeners and checkpoint, until `stop`."""
+        read_one = self._decoded if self._are_only_decoded(records) else self._read
         n = 0
         while n < len(records) and not self._stopping:
-            some = records[n : n + self._room()]
-            n += len(some)
-            if len(some) > 1:
-                self._process_row(some)
-            else:
-                self._handle(some[0], self._read(some[0]))
-                self._passed(some)
-
-    def _process_row(self, records: Sequence[Record]) -> None:
-        """Process records that are read before the first is learned: usual ones in a row."""
-        ids: set[str] = set()
-        recent = self.recent_ids
-
-        def is_usual(event: tuple[Record, _Read]) -> bool:
-            read = event[1]
-            if type(read) is not Example or not self.stepper.is_usual(read):
-                return False
-            if recent is None or (name := read.id) is None:
-                return True
-            if name in ids or recent.knows(name):
-                return False
-            ids.add(name)
-            return True
-
-        for usual, group in groupby(zip(records, self._read_all(records), strict=True), is_usual):
-            row: list[tuple[Record, Any]] = list(group)
-            for events in [row] if usual else [[event] for event in row]:
-                if self._stopping:
-                    return
-                if usual:
-                    self._learn_all(events)
-                else:
-                    self._handle(*events[0])
-                self._passed([record for record, _ in events])
+            row, read = self._read_row(records[n : n + self._room()], read_one)
+            self._learn_all(row)
+            handled = records[n : n + len(row) + (read is not None)]
+            if read is not None:
+                self._handle(handled[-1], read)
+            self._passed(handled)
+            n += len(handled)
 
     def _room(self) -> int:
         """Return how many events may be learned before listeners and checkpoint hear of them."""
@@ -289,35 +264,49 @@ class PrequentialLoop:
             return error
         return example
 
-    def _read_all(self, records: Sequence[Record]) -> Iterable[_Read]:
-        """Return what each record is; `_read` takes longer for each."""
-        offset, payload, origin, timestamp, _ = zip(*records, strict=True)
-        before = self._last_offsets.get(origin[0], -1)
-        if (
-            self._forgets is not None
-            or self._keyed is not None
-            or self._key_name is not None
-            or origin.count(origin[0]) < len(origin)
-            or not all(map(lt, (before, *offset), offset))
-            or any(map(is_command, payload))
-        ):
-            return map(self._read, records)
-        decode, n = self._decode, len(records)
-        found: list[_Read] = []
+    def _read_row(
+        self, records: Sequence[Record], read_one: Callable[[Record], _Read]
+    ) -> tuple[list[tuple[Record, Example]], _Read | None]:
+        """Return the usual events up to another record, and what that is; None: all are usual."""
+        if len(records) == 1:
+            return [], read_one(records[0])
+        row: list[tuple[Record, Example]] = []
+        ids: set[str] = set()
+        recent, is_usual = self.recent_ids, self.stepper.is_usual
+        for record in records:
+            read = read_one(record)
+            if type(read) is not Example or not is_usual(read):
+                return row, read
+            if recent is not None and (name := read.id) is not None:
+                if name in ids or recent.knows(name):
+                    return row, read
+                ids.add(name)
+            row.append((record, read))
+        return row, None
+
+    def _are_only_decoded(self, records: Sequence[Record]) -> bool:
+        """Return whether to read these is no more than to decode them."""
+        if not records or self._has_more_to_read:
+            return False
+        offset, payload, origin, *_ = zip(*records, strict=True)
+        return (
+            origin.count(origin[0]) == len(origin)
+            and all(map(lt, (self._last_offsets.get(origin[0], -1), *offset), offset))
+            and not any(map(is_command, payload))
+        )
+
+    def _decoded(self, record: Record) -> _Read:
+        self._last_offsets[record.origin] = record.offset
         try:
-            for each, written in zip(payload, timestamp, strict=True):
-                found.append(decode(each, written))
+            return self._decode(record.payload, record.timestamp)
         except Exception as error:
-            found.append(error)
-            n = len(found)  # those after it are not read yet: the run may end here
-        self._last_offsets[origin[0]] = offset[n - 1]
-        return chain(found, map(self._read, records[n:]))
+            return error
 
     def _learn_all(self, row: Sequence[tuple[Record, Example]]) -> None:
         """Learn usual events: in a row those that the learner takes, and others one by one."""
         done = 0
         while done < len(row):
-            steps = self._learn_in_a_row(row[done:])
+            steps = self._learn_in_a_row(row[done:]) if len(row) > done + 1 else ()
             done += len(steps)
             # After two in a row that it does not take, the rest may be like them.
             for record, example in row[done : done + 1] if steps else row[done:]:
@@ -347,8 +336,8 @@ class PrequentialLoop:
         self._failures_in_a_row = 0
         named = [k for k, event_id in enumerate(steps.event_id) if event_id is not None]
         timed = [k for k, time in enumerate(steps.time) if time is not None]
-        for k in (*named, *timed[-1:]):
-            self._note(steps[k])
+        for k in (*named, *timed[-1:]) if self._notes else ():
+            self._note(steps.event_id[k], steps.time[k], steps.y[k])
         for listener in self.listeners:
             listener.on_steps(steps)
         return steps
@@ -379,7 +368,7 @@ class PrequentialLoop:
                 self._send(outcome)
                 continue
             if self._notes:
-                self._note(outcome)
+                self._note(outcome.event_id, outcome.time, outcome.y, late=outcome.late)
             for listener in self.listeners:
                 listener.on_step(outcome)
         if isinstance(error, SkippedError):
@@ -437,18 +426,20 @@ class PrequentialLoop:
         for listener in self.listeners:
             listener.on_command(command)
 
-    def _note(self, step: Step) -> None:
-        """Note the ids and the time of a step; only now, as a failed event may be sent again."""
-        if self.recent_ids is not None and step.event_id is not None:
-            if not step.late:
-                self.recent_ids.add_event(step.event_id)
-            if step.y is not None:
-                self.recent_ids.add_label(step.event_id, step.y)
-        if not step.late:
+    def _note(
+        self, event_id: str | None, time: float | None, y: Any, *, late: bool = False
+    ) -> None:
+        """Note what a step was of; only now, as a failed event may be sent again."""
+        if self.recent_ids is not None and event_id is not None:
+            if not late:
+                self.recent_ids.add_event(event_id)
+            if y is not None:
+                self.recent_ids.add_label(event_id, y)
+        if not late:
             if self._accept is not None:
-                self._accept(step.time, step.event_id, step.y)
-        elif self._late_label is not None and step.event_id is not None:
-            self._late_label(step.event_id, step.y)
+                self._accept(time, event_id, y)
+        elif self._late_label is not None and event_id is not None:
+            self._late_label(event_id, y)
 
     def _disorder(self, record: Record) -> SourceError:
         return SourceError(

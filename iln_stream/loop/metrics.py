@@ -23,7 +23,7 @@ from iln_stream.loop.baselines import Baselines
 from iln_stream.loop.scores import Coverage, QuantileScores, Scores
 from iln_stream.loop.slices import DailyRhythm, error_of
 from iln_stream.loop.step import MOST_IN_A_ROW, Listener, Step
-from iln_stream.loop.steps import Steps
+from iln_stream.loop.steps import FEW, Steps
 from iln_stream.loop.task import Regression, Task
 from iln_stream.records import Command, DeadLetter
 from iln_stream.reporting import MetricSpec, find_metrics, find_reporter
@@ -162,15 +162,18 @@ class ModelMetrics(Listener):
 
     def on_step(self, step: Step) -> None:
         """Count the step."""
-        self._uncounted.append(step)
-        if len(self._uncounted) >= _BATCH:
-            self._count()
+        self.on_steps([step])
 
     def on_steps(self, steps: Sequence[Step]) -> None:
         """Count the steps."""
-        self._count()
-        with self._counting:
-            self._add(Steps.of(steps))
+        few = len(steps) < FEW
+        if few:
+            self._uncounted.extend(steps)
+        if not few or len(self._uncounted) >= _BATCH:
+            self._count()
+        if not few:
+            with self._counting:
+                self._add(Steps.of(steps))
 
     def on_dead_letter(self, letter: DeadLetter) -> None:
         """Count the dead letter."""

@@ -204,7 +204,7 @@ class Listener:
 
     def on_steps(self, steps: Sequence[Step]) -> None:
         """Handle steps that were made in a row; unless overridden, each by `on_step`."""
-        if type(self).on_step is not Listener.on_step:
+        if getattr(self.on_step, "__func__", None) is not Listener.on_step:
             for step in steps:
                 self.on_step(step)
 

@@ -85,7 +85,7 @@ class Stepper:
             raise ArithmeticError("it predicted a number that is not finite")
         ended, n = perf_counter(), len(y_pred)
         return Steps(
-            origin[:n], offset[:n], event_id[:n], time[:n], x[:n], y[:n], y_pred, losses,
+            origin[:n], offset[:n], event_id[:n], time[:n], x[:n], y[:n], y_pred, losses[:n],
             [()] * n, [False] * n, [(ended - started) / max(n, 1)] * n, [ended] * n, key[:n],
             [NO_DETAILS] * n, [None] * n, [()] * n, [1.0] * n, series[:n],
         )  # fmt: skip

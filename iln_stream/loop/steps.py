@@ -10,6 +10,9 @@ from typing import Any, overload
 from iln_stream.loop.step import Details, Step
 from iln_stream.streams import StreamPartition
 
+FEW = 32
+"""So many steps take less time one by one, with others."""
+
 
 @dataclass(slots=True, eq=False)
 class Steps(Sequence[Step]):

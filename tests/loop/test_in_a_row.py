@@ -205,12 +205,17 @@ def test_events_before_an_error_are_learned():
 
 
 def test_a_repeat_within_a_row():
-    """An id that came a few events before, and is not learned yet, is known."""
-    payloads = [b'{"id": "e%d", "a": %d, "b": 2, "y": 3}' % (min(i, 19), i) for i in range(21)]
-    records = [Record(i, payload, LIST) for i, payload in enumerate(payloads)]
-    decoder = MappedDecoder(FieldMapping(target="y", id_field="id"), parse_json)
-    heard, _ = run_mapped(records, decoder=decoder, recent_ids=RecentIds(50))
-    assert (len(heard.steps), heard.repeats) == (20, [20])
+    """An id that came a few events before, and is not learned yet, is known; also that of an event
+    with a weight, which is learned alone."""
+    ids, weights = [*range(20), 19, 20, 20], {21: ', "w": 2'}
+    records = [
+        Record(i, b'{"id": "e%d", "a": %d, "y": 3%s}' % (e, i, weights.get(i, "").encode()), LIST)
+        for i, e in enumerate(ids)
+    ]
+    mapping = FieldMapping(target="y", id_field="id", weight_field="w")
+    options = {"recent_ids": RecentIds(50), "weights": EventWeights()}
+    heard, _ = run_mapped(records, decoder=MappedDecoder(mapping, parse_json), **options)
+    assert (len(heard.steps), heard.repeats) == (21, [20, 22])
 
 
 class Looks(Listener):
