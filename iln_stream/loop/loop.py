@@ -167,8 +167,8 @@ class PrequentialLoop:
         self._polled: deque[Record] = deque()  # those that are not handled yet
         self._key_name = key_name
         self._forgets = forgets
-        more = labels, forgets, key_name, self._keyed
-        self._has_more_to_read = any(each is not None for each in more)
+        others = labels, forgets, key_name, self._keyed
+        self._only_decodes = all(each is None for each in others)
         self._failures_in_a_row = 0
         # Number of failed records before the first one was learned; None after it.
         self._n_failed_at_first: int | None = 0 if never_learned else None
@@ -286,7 +286,7 @@ class PrequentialLoop:
 
     def _are_only_decoded(self, records: Sequence[Record]) -> bool:
         """Return whether to read these is no more than to decode them."""
-        if not records or self._has_more_to_read:
+        if not (records and self._only_decodes):
             return False
         offset, payload, origin, *_ = zip(*records, strict=True)
         return (
