@@ -203,7 +203,8 @@ class Listener:
     most_steps: int = 1
 
     def on_steps(self, steps: Sequence[Step]) -> None:
-        """Handle steps that were made in a row; unless overridden, each by `on_step`."""
+        """Handle `Steps` that were made in a row; unless overridden, each by `on_step`."""
+        # Where nobody listens to single steps, none is made.
         if getattr(self.on_step, "__func__", None) is not Listener.on_step:
             for step in steps:
                 self.on_step(step)

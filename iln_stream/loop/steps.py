@@ -11,7 +11,7 @@ from iln_stream.loop.step import Details, Step
 from iln_stream.streams import StreamPartition
 
 FEW = 32
-"""So many steps take less time one by one, with others."""
+"""Columns of fewer steps than this take longer than to keep the steps until there are more."""
 
 
 @dataclass(slots=True, eq=False)
@@ -103,7 +103,7 @@ class LatestSteps:
     def __init__(self, most: int) -> None:
         self.n = 0  # number of steps so far
         self._most = most
-        self._parts: deque[tuple[int, Sequence[Any]]] = deque()  # each after the number of the last
+        self._parts: deque[tuple[int, Sequence[Any]]] = deque()  # each after its last number
 
     def add(self, steps: Sequence[Any]) -> None:
         """Add steps."""
