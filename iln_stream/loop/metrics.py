@@ -96,8 +96,8 @@ _BATCH = 100
 class ModelMetrics(Listener):
     """Counts and scores the steps of one learner, and exports its metrics.
 
-    For each event it only stores the step. It counts stored steps in batches, and whenever a value
-    is read, which any thread may do. All other metrics are computed at each scrape.
+    It counts many steps at once. A few are stored, and counted in batches and whenever a value is
+    read, which any thread may do. All other metrics are computed at each scrape.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from iln_stream.loop.step import Details, Step
 from iln_stream.streams import StreamPartition
 
 FEW = 32
-"""Columns of fewer steps than this take longer than to keep the steps until there are more."""
+"""Fewer steps than this wait for more: columns pay for many."""
 
 
 @dataclass(slots=True, eq=False)

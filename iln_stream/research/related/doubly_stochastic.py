@@ -171,7 +171,7 @@ class DoublyStochasticClassifier(DoublyStochastic, GradientClassifier):
     loss
         "hinge", "logistic", which gives probabilities, or "squared".
     features, draws, step, lam, max_columns, seed
-        As of `DoublyStochasticRegressor`.
+        As in `DoublyStochasticRegressor`.
 
     Examples
     --------

@@ -156,8 +156,10 @@ class KitchenSinksClassifier(KitchenSinks, GradientClassifier):
     ----------
     loss
         "hinge", "logistic", which gives probabilities, or "squared".
-    features, n_features, step, decay_step, lam, max_columns, seed
-        As of `KitchenSinksRegressor`.
+    step
+        $\eta$, the step.
+    features, n_features, decay_step, lam, max_columns, seed
+        As in `KitchenSinksRegressor`.
 
     Examples
     --------

@@ -181,8 +181,10 @@ class NormaClassifier(Norma, MarginClassifier):
         gives probabilities. The source adapts $\rho$ as an option; here it is fixed.
     rho
         The margin; 0 gives the kernel perceptron.
-    step, decay_step, lam, gamma, window, intercept, max_columns
-        As of `NormaRegressor`.
+    step
+        $\eta$, the step.
+    decay_step, lam, gamma, window, intercept, max_columns
+        As in `NormaRegressor`.
 
     Examples
     --------

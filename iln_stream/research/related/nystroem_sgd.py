@@ -145,8 +145,10 @@ class NystroemClassifier(NystroemSGD, GradientClassifier):
     ----------
     loss
         "hinge", "logistic", which gives probabilities, or "squared".
-    n_landmarks, gamma, step, lam, max_columns, seed
-        As of `NystroemRegressor`.
+    step
+        $\eta$, the step.
+    n_landmarks, gamma, lam, max_columns, seed
+        As in `NystroemRegressor`.
 
     Examples
     --------

@@ -208,8 +208,10 @@ class SemiRandomClassifier(SemiRandom, GradientClassifier):
     ----------
     loss
         "hinge", "logistic", which gives probabilities, or "squared".
-    hidden, power, step, lam, max_columns, seed
-        As of `SemiRandomRegressor`.
+    step
+        $\eta$, the step.
+    hidden, power, lam, max_columns, seed
+        As in `SemiRandomRegressor`.
 
     Examples
     --------
