@@ -6,12 +6,14 @@ It prints a line of JSON for each function: its name, and the seconds it took.
 import gc
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 from iln_stream.kernels.jit import reporting
+from iln_stream.kernels.program import bound
 from iln_stream.learners.estimators import ESTIMATORS, Sampled
 from iln_stream.learners.infinite_layer import (
     InfiniteLayerClassifier,
@@ -80,21 +82,23 @@ def exercise(name: str, part: str | None = None) -> None:
             return
         if part is not None:
             _keep(learner, part)
+        if name == "accurate" and part == "networks":
+            _compile_networks(learner)
+            return
         for t in range(_EVENTS):
             _learn_event(learner, t)
         if getattr(learner, "learns_in_a_row", False):
             learner.learn_in_a_row([_INPUTS], [0.0])
-        if part != "networks" and hasattr(learner, "predict_token"):
+        if hasattr(learner, "predict_token"):
             _, token = learner.predict_token(_INPUTS)  # of a label that comes after another one
             _learn_event(learner, _EVENTS)
             learner.learn_token(_INPUTS, token, 1)
-        if part != "others" and name in PARTS:
+        if name == "accurate" or (part is None and name in PARTS):
             learner._engine.inputs.reinitialise(())  # as when it heals
         if part is None and isinstance(learner, InfiniteLayerRegressor):
             _ = learner.target_unit, learner.relevance, learner.drift  # as metrics do
-        if part != "others" and name == "accurate":
-            engine: Any = learner._engine
-            engine.networks.relevance(engine.moving.weights_of("networks"))
+        if part is None and name == "accurate":
+            _ask_relevance(learner._engine)
 
 
 def _compile_fast(learner: InfiniteLayerRegressor, part: str) -> None:
@@ -111,6 +115,24 @@ def _compile_fast(learner: InfiniteLayerRegressor, part: str) -> None:
     forecasts_address()
     engine._require_fresh(1)
     engine._learn_fresh(0.0, 0.0, 1.0, engine._described, engine._described, 1)
+
+
+def _compile_networks(learner: InfiniteLayerRegressor) -> None:
+    """Let only the experts predict and learn, and not what both processes would compile."""
+    engine: Any = learner._engine
+    engine._admit(_INPUTS)
+    event, mixture = engine._event, engine.mixture
+    event.take(engine.inputs.row(_INPUTS))
+    for steps in mixture.predicting, mixture.learning:
+        for step in bound(steps(event, engine._p)):
+            step()
+    mixture.learned(event)
+    _ask_relevance(engine)
+
+
+def _ask_relevance(engine: Any) -> None:
+    """Let the networks say which inputs are relevant, as where ridges rest."""
+    engine.networks.relevance(engine.moving.weights_of("networks"))
 
 
 def _compile_class_networks(learner: InfiniteLayerClassifier) -> None:
@@ -145,12 +167,8 @@ def _keep(learner: Any, part: str) -> None:
     if isinstance(learner, InfiniteLayerClassifier):
         engine.networks = _Asleep()
         return
-    networks, those = part == "networks", {*engine.moving.experts, "first-order"}
-    engine.mixture.keep(lambda expert: (expert in those) == networks)
-    if networks:
-        engine.intervals = engine.plain = None
-        engine._admit(_INPUTS)
-        engine.expert.predict(engine._event, engine._p)  # before what both processes need
+    those = {*engine.moving.experts, "first-order", "neighbours"}
+    engine.mixture.keep(lambda expert: (expert in those) == (part == "networks"))
 
 
 def _input(t: int) -> dict[str, float]:
@@ -174,6 +192,7 @@ def main(name: str, part: str | None = None) -> None:
     gc.set_threshold(100_000)  # numba makes millions of objects that stay: a tenth of the time
     with reporting(_print):
         exercise(name, part)
+    os._exit(0)  # to free numba's objects takes half a second
 
 
 def _print(function: str, seconds: float) -> None:
