@@ -133,7 +133,7 @@ class PythonProducer:
 
 log = logging.getLogger(__name__)
 
-_DEFAULTS: dict[str, Any] = {**CONNECTION, "linger_ms": 20, "batch_size": 128 << 10}
+_DEFAULTS: dict[str, Any] = {**CONNECTION, "linger_ms": 20, "batch_size": 256 << 10}
 
 OURS: dict[str, Any] = {
     "acks": "all",
