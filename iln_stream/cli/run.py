@@ -96,10 +96,12 @@ def report_results(service: Service, console: Console, number: int | None = None
             name = f"{worker.reader.horizon} ahead, {name}" if name else ""
         if not logs_json():  # a line of the log names the worker
             name = worker_prefix(number) + name
-        repeats = _passed_over(watched)
+        passed = _passed_over(watched)
+        if worker.loop.late is None and (n := scores.n_events - scores.n_labelled):
+            passed += f", {n:,} without a label"
         report(
             console,
-            f"{name}{scores.n_events:,} events, {watched.n_dead_letters:,} dead letters{repeats}"
+            f"{name}{scores.n_events:,} events, {watched.n_dead_letters:,} dead letters{passed}"
             f"{_waiting(worker)}; {watched.summary()}",
         )
 

@@ -98,7 +98,7 @@ def exercise(name: str, part: str | None = None) -> None:
         if part is None and isinstance(learner, InfiniteLayerRegressor):
             _ = learner.target_unit, learner.relevance, learner.drift  # as metrics do
         if part is None and name == "accurate":
-            _ask_relevance(learner._engine)
+            _compile_networks(learner)
 
 
 def _compile_fast(learner: InfiniteLayerRegressor, part: str) -> None:
@@ -127,12 +127,7 @@ def _compile_networks(learner: InfiniteLayerRegressor) -> None:
         for step in bound(steps(event, engine._p)):
             step()
     mixture.learned(event)
-    _ask_relevance(engine)
-
-
-def _ask_relevance(engine: Any) -> None:
-    """Let the networks say which inputs are relevant, as where ridges rest."""
-    engine.networks.relevance(engine.moving.weights_of("networks"))
+    engine.networks.relevance(engine.moving.weights_of("networks"))  # as where ridges rest
 
 
 def _compile_class_networks(learner: InfiniteLayerClassifier) -> None:

@@ -4,6 +4,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime
 from math import isfinite
@@ -26,7 +27,7 @@ from iln_stream.records.fields import CROSS, RECORDS_KEY, FieldMapping, UnseenFi
 from iln_stream.records.parsing import INDICATOR, flatten, parse_json
 from iln_stream.records.series import Earlier, Level, SeriesInputs
 from iln_stream.records.time_inputs import CALENDAR, Lags, TimeFeatures, names_of, time_zone_of
-from iln_stream.records.times import joined
+from iln_stream.records.times import joined, posix_seconds
 from iln_stream.records.values import (
     FieldType,
     Notation,
@@ -221,6 +222,7 @@ class MappedDecoder:
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._kept = 0
         self._warned: set[str] = set()
+        self._texts: set[str] = set()  # fields whose first text was looked at
         aggregated = () if aggregates is None else sorted({*aggregates.texts, *aggregates.numbers})
         self._unseen: UnseenFields | None = unseen or UnseenFields(
             mapping, labelled=labelled, aggregated=aggregated
@@ -593,8 +595,13 @@ class MappedDecoder:
         if value is INDICATOR:  # types are about the texts
             return 1.0
         found = as_input(name, value, kind, self._notation)
-        if kind == "auto" and self._typed and isinstance(value, str) and isinstance(found, float):
-            self._coerced(name, value)
+        if kind == "auto" and isinstance(value, str):
+            if isinstance(found, float):
+                if self._typed:
+                    self._coerced(name, value)
+            elif name not in self._texts and len(self._texts) < MOST_WARNINGS:
+                self._texts.add(name)
+                _warn_of_time(name, value)
         return found
 
     def _coerced(self, name: str, value: str) -> None:
@@ -669,6 +676,18 @@ class MappedDecoder:
             return str(value)
         found = as_input(name, value, kind, self._notation)
         return bool(found) if kind == "boolean" else found
+
+
+def _warn_of_time(name: str, text: str) -> None:
+    """Warn if a category is a time: a new one at each event, which says nothing."""
+    with suppress(ValueError):
+        posix_seconds(text)
+        warnings.warn(
+            f"{name}: {text[:40]!r} looks like a time and is taken as a category: set time_field "
+            "to it, or ignore it (`iln-stream inspect-source` proposes settings)",
+            IlnWarning,
+            stacklevel=2,
+        )
 
 
 def _numbers_in(cells: Sequence[Any]) -> list[float] | None:

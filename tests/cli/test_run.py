@@ -25,12 +25,12 @@ def lines(text):
 
 
 def test_json_lines_file(run, tmp_path):
-    """A file of JSON lines is learned, and the last line reports the result."""
-    (tmp_path / "events.jsonl").write_text(EVENTS + "?\n")
+    """A file of JSON lines is learned, and the last line reports the result and what it lacked."""
+    (tmp_path / "events.jsonl").write_text(EVENTS + '?\n{"x": {"a": 1}}\n')
     done = run("--source", "events.jsonl", "--predictions", "out/p.jsonl").ok()
-    assert "50 events, 1 dead letters; MAE " in done.err
+    assert "51 events, 1 dead letters, 1 without a label; MAE " in done.err
     assert re.search(r"; MAE \S+, .* than the (running mean|last value) \(\S+\)\n", done.err)
-    assert len(lines((tmp_path / "out/p.jsonl").read_text())) == 50
+    assert len(lines((tmp_path / "out/p.jsonl").read_text())) == 51
     assert lines((tmp_path / "dead-letters.jsonl").read_text())[0]["offset"] == 50
 
 

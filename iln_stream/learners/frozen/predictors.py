@@ -628,30 +628,14 @@ class FrozenClassifier(FrozenLearner):
         return max(probabilities, key=probabilities.__getitem__)
 
     def predict_proba_one(self, x: Mapping[Any, float]) -> dict[Any, float]:
-        """Return the probability of each class, for a dict of inputs as passed to the learner.
-
-        Raises
-        ------
-        ValueError
-            When an input is not a finite number.
-
-        """
+        """Return the probability of each class; as `FrozenRegressor.predict_one`."""
         found = self.predict_proba_many(row_of(x, self.names))[0]
         return dict(zip(self.classes, found.tolist(), strict=True))
 
     def predict_proba_many(self, X: ArrayLike) -> Matrix:
-        """Return the probabilities of the classes at many points, shape (n, C).
+        """Return the probabilities of the classes at the points X (n, d), shape (n, C).
 
-        Parameters
-        ----------
-        X
-            Shape (n, d), the columns in the order of `names`; nan where an input is absent.
-
-        Raises
-        ------
-        ValueError
-            When the shape is wrong, or an entry is infinite.
-
+        X and errors are as of `FrozenRegressor.predict_many`.
         """
         X, none = matrix_of(X, self.names), np.zeros((0, len(self.classes)))
         return in_blocks(partial(predict_classes, self.parts), X, _ROWS_AT_ONCE, none)
