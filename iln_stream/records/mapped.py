@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime
 from math import isfinite
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from pydantic_core import from_json
 
@@ -27,7 +27,7 @@ from iln_stream.records.fields import CROSS, RECORDS_KEY, FieldMapping, UnseenFi
 from iln_stream.records.parsing import INDICATOR, flatten, parse_json
 from iln_stream.records.series import Earlier, Level, SeriesInputs
 from iln_stream.records.time_inputs import CALENDAR, Lags, TimeFeatures, names_of, time_zone_of
-from iln_stream.records.times import joined, posix_seconds
+from iln_stream.records.times import DateOrder, joined, posix_seconds
 from iln_stream.records.values import (
     FieldType,
     Notation,
@@ -680,14 +680,16 @@ class MappedDecoder:
 
 def _warn_of_time(name: str, text: str) -> None:
     """Warn if a category is a time: a new one at each event, which says nothing."""
-    with suppress(ValueError):
-        posix_seconds(text)
-        warnings.warn(
-            f"{name}: {text[:40]!r} looks like a time and is taken as a category: set time_field "
-            "to it, or ignore it (`iln-stream inspect-source` proposes settings)",
-            IlnWarning,
-            stacklevel=2,
-        )
+    for order in get_args(DateOrder):
+        with suppress(ValueError):
+            posix_seconds(text, order)
+            warnings.warn(
+                f"{name}: {text[:40]!r} looks like a time and is taken as a category: set "
+                "time_field to it, or ignore it (`iln-stream inspect-source` proposes settings)",
+                IlnWarning,
+                stacklevel=2,
+            )
+            return
 
 
 def _numbers_in(cells: Sequence[Any]) -> list[float] | None:

@@ -66,9 +66,10 @@ class JsonLinesSink:
                     sync_folder(path.parent)
             except OSError as error:
                 raise SinkError(f"can't write {file}: {error.strerror}") from error
-            self._name, self._on_disk = str(file), True
+            self._name, self._is_own, self._on_disk = str(file), True, path.is_file()
         else:
-            self._file, self._name, self._on_disk = file, "standard output", False
+            self._file, self._name = file, "standard output"
+            self._is_own = self._on_disk = False
 
     def write(self, key: str | None, value: bytes, timestamp: float | None = None) -> None:
         """Append one line; key and time are ignored."""
@@ -89,14 +90,14 @@ class JsonLinesSink:
         try:
             self.flush()
         finally:
-            if self._on_disk:
+            if self._is_own:
                 self._attempt(self._file.close)
 
     def _attempt(self, action: Callable[[], object]) -> None:
         try:
             action()
         except OSError as error:
-            gone = isinstance(error, BrokenPipeError) and not self._on_disk
+            gone = isinstance(error, BrokenPipeError) and not self._is_own
             kind = ReaderGoneError if gone else SinkError
             raise kind(f"can't write {self._name}: {error.strerror}") from error
 

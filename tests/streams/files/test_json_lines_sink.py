@@ -101,7 +101,10 @@ def test_open_stream_stays_open():
 
 
 def test_reader_that_left():
-    """A pipe whose reader has closed it is an error with a message."""
+    """A pipe whose reader has closed it is an error with a message; a device has none."""
+    sink = JsonLinesSink(os.devnull)
+    sink.write(None, b"{}")
+    sink.close()  # although it can't be synced
     read_end, write_end = os.pipe()
     stream = os.fdopen(write_end, "wb")
     sink = JsonLinesSink(stream)
