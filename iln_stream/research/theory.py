@@ -1,4 +1,7 @@
-"""Known results about Algorithms 1 and 2, as numbers: steps, noise, bounds, plans."""
+"""Known results about Algorithms 1 and 2, as numbers: steps, noise, bounds, plans.
+
+Where an argument lies outside its range, functions raise a ValueError that names it.
+"""
 
 import math
 from typing import NamedTuple
@@ -32,11 +35,6 @@ def kappa(steps: float, draws: int) -> float:
         Sum of the steps taken, at least 0; see `sum_of_steps`.
     draws
         m, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range; the message names it.
 
     Examples
     --------
@@ -74,11 +72,6 @@ def diverging(
     target_rms
         Root mean square of the targets, positive. The default is that of `ScaledTarget`, 1 / width.
 
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range; the message names it.
-
     Examples
     --------
     >>> diverging(alpha_l1=20.0, q=3 / 8, draws=10_000, norm_bound=1.0)
@@ -113,11 +106,6 @@ def step_size(norm_bound: float, horizon: int) -> float:
     horizon
         T, at least 1.
 
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range; the message names it.
-
     Examples
     --------
     >>> step_size(norm_bound=1.0, horizon=10_000)
@@ -140,11 +128,6 @@ def anytime_step(norm_bound: float, t: int) -> float:
         B, positive.
     t
         Number of the event, from 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range; the message names it.
 
     Examples
     --------
@@ -171,11 +154,6 @@ def sum_of_steps(norm_bound: float, t: int, horizon: int | None = None) -> float
         Number of events, at least 0.
     horizon
         T, at least 1, for the steps of `step_size`. None: those of `anytime_step`.
-
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range; the message names it.
 
     Examples
     --------
@@ -249,11 +227,6 @@ def lemma_2_bound(draws: int, step: float, t: int) -> float:
         eta, positive; the lemma requires less than 1/8.
     t
         Number of the event, from 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range; the message names it.
 
     Examples
     --------
