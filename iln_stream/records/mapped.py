@@ -4,11 +4,10 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime
 from math import isfinite
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic_core import from_json
 
@@ -24,10 +23,11 @@ from iln_stream.records.decoding import (
     too_many_inputs,
 )
 from iln_stream.records.fields import CROSS, RECORDS_KEY, FieldMapping, UnseenFields
+from iln_stream.records.many_texts import ManyTexts
 from iln_stream.records.parsing import INDICATOR, flatten, parse_json
 from iln_stream.records.series import Earlier, Level, SeriesInputs
 from iln_stream.records.time_inputs import CALENDAR, Lags, TimeFeatures, names_of, time_zone_of
-from iln_stream.records.times import DateOrder, joined, posix_seconds
+from iln_stream.records.times import joined
 from iln_stream.records.values import (
     FieldType,
     Notation,
@@ -222,7 +222,7 @@ class MappedDecoder:
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._kept = 0
         self._warned: set[str] = set()
-        self._texts: set[str] = set()  # fields whose first text was looked at
+        self._texts = ManyTexts(mapping.notation.decimal)
         aggregated = () if aggregates is None else sorted({*aggregates.texts, *aggregates.numbers})
         self._unseen: UnseenFields | None = unseen or UnseenFields(
             mapping, labelled=labelled, aggregated=aggregated
@@ -599,9 +599,8 @@ class MappedDecoder:
             if isinstance(found, float):
                 if self._typed:
                     self._coerced(name, value)
-            elif name not in self._texts and len(self._texts) < MOST_WARNINGS:
-                self._texts.add(name)
-                _warn_of_time(name, value)
+            else:
+                self._texts.watch(name, value)
         return found
 
     def _coerced(self, name: str, value: str) -> None:
@@ -676,20 +675,6 @@ class MappedDecoder:
             return str(value)
         found = as_input(name, value, kind, self._notation)
         return bool(found) if kind == "boolean" else found
-
-
-def _warn_of_time(name: str, text: str) -> None:
-    """Warn if a category is a time: a new one at each event, which says nothing."""
-    for order in get_args(DateOrder):
-        with suppress(ValueError):
-            posix_seconds(text, order)
-            warnings.warn(
-                f"{name}: {text[:40]!r} looks like a time and is taken as a category: set "
-                "time_field to it, or ignore it (`iln-stream inspect-source` proposes settings)",
-                IlnWarning,
-                stacklevel=2,
-            )
-            return
 
 
 def _numbers_in(cells: Sequence[Any]) -> list[float] | None:

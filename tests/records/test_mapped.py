@@ -570,3 +570,22 @@ def test_records_to_predict():
     given = {"target": "y", "types": {"y": "number", "tmp": "number"}, "weight_field": "w"}
     (text,) = warned(decoder(labelled=False, **given), [RECORD])
     assert text.startswith("types = 'tmp'")
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        ([f"1/{i}/2026 {i % 12 + 1}:00 AM" for i in range(1, 32)] * 2, None),  # 31, like categories
+        ([f"{i % 12 + 1}/{i % 28 + 1}/2026" for i in range(50)], "set time_field to it"),
+        ([f"{i} kW" for i in range(50)], 'types = {"a" = "amount in kW"}'),
+        ([f"{i} {'kW' if i else 'MW'}" for i in range(50)], None),
+        ([f"{i} Main St" if i % 2 else "Inn" for i in range(50)], None),
+    ],
+)
+def test_many_texts_that_say_more_than_categories(texts, told):
+    """Times and numbers in dress are not taken as categories in silence; other texts are."""
+    decode = MappedDecoder(FieldMapping(target="y"), parse_json)
+    with warnings.catch_warnings(record=True) as caught:
+        for text in texts:
+            decode(json.dumps({"a": text, "y": 1}).encode(), None)
+    assert [told in str(each.message) for each in caught] == [True] * (told is not None)
