@@ -24,8 +24,7 @@ class CauchyFourier(Fourier):
     Parameters
     ----------
     gamma
-        Inverse squared width of the kernel, in (0, 1e30], in the inputs' units to the power -2.
-        None: 1 / d with d the number of columns, which suits standardised inputs.
+        As in `GaussianFourier`.
 
     References
     ----------
@@ -39,10 +38,6 @@ class CauchyFourier(Fourier):
     >>> X, x = np.array([[0.0, 0.0], [1.0, 1.0]]), np.zeros(2)
     >>> family.kernel(X, x).round(2)
     array([0.5 , 0.22])
-    >>> w = family.draw(100_000, d=2, rng=np.random.default_rng(0))
-    >>> sampled = [float(np.mean(family.psi(x_i, w) * family.psi(x, w))) for x_i in X]
-    >>> np.allclose(sampled, family.kernel(X, x), atol=0.01)
-    True
 
     """
 

@@ -43,10 +43,6 @@ class LaplacianFourier(Fourier):
     >>> X, x = np.array([[0.0, 0.0], [1.0, 1.0]]), np.zeros(2)
     >>> family.kernel(X, x).round(2)
     array([0.5 , 0.18])
-    >>> w = family.draw(100_000, d=2, rng=np.random.default_rng(0))
-    >>> sampled = [float(np.mean(family.psi(x_i, w) * family.psi(x, w))) for x_i in X]
-    >>> np.allclose(sampled, family.kernel(X, x), atol=0.01)
-    True
 
     """
 

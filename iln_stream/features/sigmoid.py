@@ -16,12 +16,8 @@ class Sigmoid(Sigmoidal):
 
     Parameters
     ----------
-    slope
-        Standard deviation of omega.x for inputs of mean square 1, in (0, 1e30]. Small: nearly
-        linear in x; large: nearly steps. The default suits standardised inputs.
-    bias
-        Standard deviation of b, in (0, 1e30]. Steps lie at distances of about bias / slope from
-        the origin, in standardised units; by default over all of the data.
+    slope, bias
+        As in `Tanh`.
 
     Examples
     --------

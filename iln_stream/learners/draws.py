@@ -1,4 +1,7 @@
-"""What a run of Algorithm 1 needs of its theory: draws of an estimate, and Theorem 1's range."""
+"""What a run of Algorithm 1 needs of its theory: draws of an estimate, and Theorem 1's range.
+
+Where an argument lies outside its range, functions raise a ValueError that names it.
+"""
 
 import math
 
@@ -28,11 +31,6 @@ def theorem_1_covers(norm_bound: float, horizon: int) -> bool:
         B, positive.
     horizon
         T, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range; the message names it.
 
     Examples
     --------
@@ -64,11 +62,6 @@ def tail_bound(draws: int, eps: float, alpha_l1: float, q: float | None = None) 
         ||alpha||_1, at least 0. At 0, E = 0 is exact.
     q
         The family's bound on E[psi^2 psi'^2], in (0, 1]. None: Hoeffding's bound alone.
-
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range; the message names it.
 
     References
     ----------
@@ -110,8 +103,6 @@ def draws_for(eps: float, delta: float, alpha_l1: float, q: float | None = None)
 
     Raises
     ------
-    ValueError
-        If an argument lies outside its range; the message names it.
     OverflowError
         If the number of draws exceeds the range of floating-point numbers.
 
@@ -156,8 +147,6 @@ def draws_for_variance(alpha_l1: float, variance: float, q: float) -> int:
 
     Raises
     ------
-    ValueError
-        If an argument lies outside its range; the message names it.
     OverflowError
         If the number of draws exceeds the range of floating-point numbers.
 
