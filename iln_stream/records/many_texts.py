@@ -45,22 +45,22 @@ class ManyTexts:
         if len(seen) > MANY:
             return
         seen.add(text[:_LONGEST])
-        if len(seen) > MANY and (remedy := self._remedy(name, seen)) is not None:
+        if len(seen) > MANY and (found := self._setting(name, seen)) is not None:
             warnings.warn(
                 f"{name}: {len(seen)} different texts, such as {text[:_LONGEST]}, are taken as "
-                f"categories: {remedy} (`iln-stream inspect-source` proposes settings)",
+                f"categories: set {found} (`iln-stream inspect-source` proposes settings)",
                 IlnWarning,
                 stacklevel=2,
             )
 
-    def _remedy(self, name: str, texts: set[str]) -> str | None:
+    def _setting(self, name: str, texts: set[str]) -> str | None:
         """Return what to set if all say times, or numbers in one unit."""
         kind, *others = {dress_of(text, self._decimal) for text in texts}
         if kind is not None and not others:
-            return f'give it the type of numbers so written: types = {{"{name}" = "{kind}"}}'
+            return f'types = {{"{name}" = "{kind}"}}'
         for order in get_args(DateOrder):
             with suppress(ValueError):
                 for text in texts:
                     posix_seconds(text, order)
-                return "set time_field to it, or ignore it"
+                return "time_field to it, or ignore it"
         return None
