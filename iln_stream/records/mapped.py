@@ -599,7 +599,7 @@ class MappedDecoder:
             if isinstance(found, float):
                 if self._typed:
                     self._coerced(name, value)
-            else:
+            elif not self._as_texts:
                 self._texts.watch(name, value)
         return found
 
