@@ -213,7 +213,8 @@ class Service:
                 self._warming.run()
                 # Modules and compiled code stay: collections of garbage need not visit them.
                 gc.freeze()
-                gc.set_threshold(_OBJECTS, *thresholds[1:])
+                if 0 < thresholds[0] < _OBJECTS:  # 0: the user wants no collections
+                    gc.set_threshold(_OBJECTS, *thresholds[1:])
                 run_together(self.workers)
         finally:
             gc.set_threshold(*thresholds)
