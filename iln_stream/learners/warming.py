@@ -93,7 +93,7 @@ def exercise(name: str, part: str | None = None) -> None:
             _, token = learner.predict_token(_INPUTS)  # of a label that comes after another one
             _learn_event(learner, _EVENTS)
             learner.learn_token(_INPUTS, token, 1)
-        if name == "accurate" or (part is None and name in PARTS):
+        if name in PARTS:
             learner._engine.inputs.reinitialise(())  # as when it heals
         if part is None and isinstance(learner, InfiniteLayerRegressor):
             _ = learner.target_unit, learner.relevance, learner.drift  # as metrics do
@@ -136,7 +136,6 @@ def _compile_class_networks(learner: InfiniteLayerClassifier) -> None:
     for t in range(_EVENTS):
         row = engine._admit(_input(t))
         engine.memory.put(engine._event.row, t % 3, 1.0)
-        engine.inputs.reinitialise(())  # early on: the other process needs its loop later
         if t < 3:
             engine._add(t)
         event = engine._event

@@ -1,13 +1,13 @@
 """Texts that are taken as categories, though so many different ones are times or numbers."""
 
 import warnings
-from contextlib import suppress
-from typing import get_args
 
 from iln_stream.errors import IlnWarning
 from iln_stream.records.decoding import MOST_WARNINGS
-from iln_stream.records.times import DateOrder, posix_seconds
-from iln_stream.records.values import dress_of
+from iln_stream.records.fields import FieldMapping
+from iln_stream.records.inspected import Why
+from iln_stream.records.inspection import inspect_fields
+from iln_stream.records.values import Notation, is_dressed
 
 MANY = 32
 """A category rarely has more different texts."""
@@ -16,13 +16,14 @@ _LONGEST = 60
 
 
 class ManyTexts:
-    """Looks at the first different texts of a field, and warns if they say times or numbers.
+    """Keeps the first different texts of a field, and warns if they are times or numbers in dress.
 
     Examples
     --------
     >>> import warnings
     >>> from iln_stream.records.many_texts import ManyTexts
-    >>> texts = ManyTexts(decimal=".")
+    >>> from iln_stream.records.values import Notation
+    >>> texts = ManyTexts(Notation())
     >>> with warnings.catch_warnings(record=True) as given:
     ...     for i in range(40):
     ...         texts.watch("load", f"{i} kW")
@@ -31,36 +32,32 @@ class ManyTexts:
 
     """
 
-    def __init__(self, decimal: str) -> None:
-        self._decimal = decimal
-        self._seen: dict[str, set[str]] = {}
+    def __init__(self, notation: Notation) -> None:
+        self._given = FieldMapping(target="", notation=notation)
+        self._texts: dict[str, dict[str, None]] = {}  # by field, in order
 
     def watch(self, name: str, text: str) -> None:
-        """Look at a text of a field; of the first twenty such fields."""
-        seen = self._seen.get(name)
-        if seen is None:
-            if len(self._seen) == MOST_WARNINGS:
+        """Look at a text of a field, of the first twenty such fields."""
+        texts = self._texts.get(name)
+        if texts is None:
+            if len(self._texts) == MOST_WARNINGS:
                 return
-            seen = self._seen[name] = set()
-        if len(seen) > MANY:
+            texts = self._texts[name] = {}
+        if len(texts) > MANY:
             return
-        seen.add(text[:_LONGEST])
-        if len(seen) > MANY and (found := self._setting(name, seen)) is not None:
+        texts[text[:_LONGEST]] = None
+        if len(texts) > MANY and (setting := self._setting(name)) is not None:
             warnings.warn(
-                f"{name}: {len(seen)} different texts, such as {text[:_LONGEST]}, are taken as "
-                f"categories: set {found} (`iln-stream inspect-source` proposes settings)",
+                f"{name}: {len(texts)} different texts, such as {text[:_LONGEST]}, are taken as "
+                f"categories: set {setting} (`iln-stream inspect-source` proposes settings)",
                 IlnWarning,
                 stacklevel=2,
             )
 
-    def _setting(self, name: str, texts: set[str]) -> str | None:
-        """Return what to set if all say times, or numbers in one unit."""
-        kind, *others = {dress_of(text, self._decimal) for text in texts}
-        if kind is not None and not others:
-            return f'types = {{"{name}" = "{kind}"}}'
-        for order in get_args(DateOrder):
-            with suppress(ValueError):
-                for text in texts:
-                    posix_seconds(text, order)
-                return "time_field to it, or ignore it"
-        return None
+    def _setting(self, name: str) -> str | None:
+        """Return what reads the texts, as `inspect-source` would read them."""
+        (field,) = inspect_fields([{name: text} for text in self._texts[name]], self._given)
+        if is_dressed(field.type):
+            return f'types = {{"{name}" = "{field.type}"}}'
+        is_time = field.role == "time" or field.why == Why.DATES
+        return "time_field to it, or ignore it" if is_time else None

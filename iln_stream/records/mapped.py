@@ -222,7 +222,7 @@ class MappedDecoder:
         self._plans: dict[tuple[str, ...], _Plan] = {}
         self._kept = 0
         self._warned: set[str] = set()
-        self._texts = ManyTexts(mapping.notation.decimal)
+        self._texts = ManyTexts(mapping.notation)
         aggregated = () if aggregates is None else sorted({*aggregates.texts, *aggregates.numbers})
         self._unseen: UnseenFields | None = unseen or UnseenFields(
             mapping, labelled=labelled, aggregated=aggregated

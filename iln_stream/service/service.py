@@ -80,7 +80,7 @@ _SECONDS_TO_SIGNAL = 0.5
 """Longest time from a signal to its handler."""
 
 _OBJECTS = 10_000
-"""New objects from one collection of garbage to the next; the usual 700 cost a run 3 to 5 %."""
+"""New objects from one collection of garbage to the next; the usual 700 cost a run 3 %."""
 
 
 class Service:

@@ -90,6 +90,17 @@ def test_impossible_path(tmp_path, name):
         JsonLinesSink(tmp_path / name)
 
 
+def test_a_device_and_a_pipe_take_lines(tmp_path):
+    """What is no file on a disk takes lines, too, although it can't be synced."""
+    JsonLinesSink(os.devnull).close()
+    os.mkfifo(tmp_path / "pipe")
+    with os.fdopen(os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+        sink = JsonLinesSink(tmp_path / "pipe")
+        sink.write(None, b"{}")
+        sink.close()
+        assert reader.read() == b"{}\n"
+
+
 def test_open_stream_stays_open():
     """A stream that the caller opened is flushed but not closed."""
     stream = io.BytesIO()
@@ -101,10 +112,7 @@ def test_open_stream_stays_open():
 
 
 def test_reader_that_left():
-    """A pipe whose reader has closed it is an error with a message; a device has none."""
-    sink = JsonLinesSink(os.devnull)
-    sink.write(None, b"{}")
-    sink.close()  # although it can't be synced
+    """A pipe whose reader has closed it is an error with a message."""
     read_end, write_end = os.pipe()
     stream = os.fdopen(write_end, "wb")
     sink = JsonLinesSink(stream)
